@@ -1,0 +1,5 @@
+"""`python -m apftop`."""
+
+from apftop.cli import main
+
+main()
