@@ -1,0 +1,47 @@
+"""Seats of the levels of one server: what follows from configuration alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from apftop.apf.objects import PriorityLevelConfiguration
+from apftop.apf.release import Release, holds
+
+LEVEL_SEAT_CAP_SINCE = (">=1.26.8 <1.27", ">=1.27.5 <1.28", ">=1.28")
+LIST_CAP_100_SINCE = (">=1.34",)
+SEAT_CAP = 10
+LIST_SEAT_CAP = 100
+
+
+def reachable_maximum(upper: Mapping[str, float], lower: Mapping[str, float], nominal_sum: float) -> dict[str, float]:
+    """The most seats that each level can get: its upper limit, and no more than the others' lower limits leave.
+
+    All in seats, of one server, live levels only. Without a borrowing limit the reported upper limit is larger than the
+    whole server, so that it says nothing about what can be had (1.26 to 1.37).
+    """
+    lower_sum = sum(lower.values())
+    return {name: min(upper[name], nominal_sum - (lower_sum - lower[name])) for name in upper if name in lower}
+
+
+def seat_cap(
+    config: PriorityLevelConfiguration | None,
+    nominal: float | None,
+    release: Release | None,
+    lists_by_size: bool | None = None,
+) -> int | None:
+    """The most seats that one request of a level can take; None where it cannot be known.
+
+    A Queue level has max(1, min(ceil(0.15 * nominal), nominal // hand size)) since 1.26.8, 1.27.5 and 1.28.0; on top of
+    that the server's own cap is 10, and since 1.34 it is 100 for LISTs, unless the gate SizeBasedListCostEstimate
+    (`lists_by_size`, None where unknown) is off.
+    """
+    if release is None or config is None:
+        return None
+    server_cap = LIST_SEAT_CAP if holds(release, LIST_CAP_100_SINCE) and lists_by_size is not False else SEAT_CAP
+    if config.queuing is None or not holds(release, LEVEL_SEAT_CAP_SINCE):
+        return server_cap
+    if nominal is None:
+        return None
+    seats = int(nominal)
+    return min(server_cap, max(1, min(math.ceil(0.15 * seats), seats // config.queuing.hand_size)))
