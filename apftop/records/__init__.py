@@ -1,0 +1,1 @@
+"""Every noun of apftop but the two of `apf.objects`, frozen and without formatting."""

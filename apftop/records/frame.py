@@ -1,0 +1,401 @@
+"""What was derived from the samples so far: one Frame, with every number's window and bounds beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from apftop.apf.objects import FlowSchema, PriorityLevelConfiguration
+
+LevelState = Literal["idle", "busy", "saturated", "blocked", "leaking", "exempt", "quiescing", "stale", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The time between two samples that a rate is over.
+
+    `seconds` is its length, `clock` whose clock gave it; `t0` and `t1` are Unix seconds as stamped by the taker.
+    `reset` is set when counters began anew inside it: counts are then at least what is shown.
+    """
+
+    seconds: float
+    clock: Literal["stamps", "server"]
+    t0: float | None = None
+    t1: float | None = None
+    reset: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Quantile:
+    """A quantile as an interval of bucket bounds, in the histogram's unit.
+
+    `high` None means open: beyond the last finite bound. `estimate` is linear within one bucket, and None when the
+    interval is open, spans buckets, or may hold samples that do not belong.
+    """
+
+    low: float
+    high: float | None
+    estimate: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class WaitLimit:
+    """How long a request may wait in a queue, as assumed; seconds."""
+
+    seconds: float
+    assumed_from: str
+
+
+@dataclass(frozen=True, slots=True)
+class Bucket:
+    """How many samples fell in (low, high] during the window; `high` None is the open last bucket."""
+
+    low: float
+    high: float | None
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Waits:
+    """Queue waits over the window, seconds, with the time-outs taken out.
+
+    `executed` counts requests that were served, `timed_out` and `refused` those that were not. `mean_s` is None when
+    time-outs blur it; `mean_bounds_s` then still holds. `buckets` are the raw deltas of execute="true", time-outs among
+    them; `time_outs_within_s` is where these may lie. `own` requests of this tool are in the counts, and the bounds of
+    the quantiles are widened by them. `over_last_bound` is the fraction of executed requests beyond the last finite
+    bound, `overflow_mean_bounds_s` what their mean can be, and `naive_p99_s` what a dashboard would show.
+    """
+
+    executed: int
+    mean_s: float | None
+    mean_bounds_s: tuple[float, float] | None
+    p50: Quantile | None
+    p95: Quantile | None
+    p99: Quantile | None
+    over_last_bound: float | None
+    overflow_mean_bounds_s: tuple[float, float] | None
+    naive_p99_s: float | None
+    timed_out: int
+    refused: int
+    own: int
+    time_outs_within_s: tuple[float, float | None] | None
+    limit: WaitLimit
+    buckets: tuple[Bucket, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    """Exact waits of the requests that executed at the moment of the dump, seconds."""
+
+    count: int
+    max_s: float | None
+    mean_s: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """Time in the handler after dispatch over the window, seconds; watches are left out."""
+
+    count: int
+    mean_s: float | None
+    p95: Quantile | None
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Requests over a window, this tool's own ones taken out. `rejected` is by reason."""
+
+    dispatched: float
+    rejected: Mapping[str, float]
+    no_accommodation: float | None
+    inqueue_change: float | None
+
+    @property
+    def rejected_total(self) -> float:
+        return sum(self.rejected.values())
+
+    @property
+    def arrivals(self) -> float:
+        """Dispatched plus rejected plus the change of the queues (where the gauge is known)."""
+        return self.dispatched + self.rejected_total + (self.inqueue_change or 0.0)
+
+    @property
+    def refused_share(self) -> float | None:
+        decided = self.dispatched + self.rejected_total
+        return self.rejected_total / decided if decided else None
+
+
+@dataclass(frozen=True, slots=True)
+class Utilization:
+    """Exact time averages from a histogram over nanoseconds.
+
+    `mean` is a ratio of the current limit; the other two are shares of the time. `lifetime` is set when only one sample
+    was there, so that the averages are over the life of the level.
+    """
+
+    mean: float | None
+    ge_95: float | None
+    gt_99: float | None
+    seconds: float
+    lifetime: bool
+
+
+@dataclass(frozen=True, slots=True)
+class NextDispatch:
+    """The waiting request with the least virtual finish: the only one that its level considers."""
+
+    queue: int
+    user: str
+    verb: str
+    resource: str
+    seats: int
+    fits: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One row of dump_requests with what follows from it. Ages and waits in seconds by the server's clock."""
+
+    level: str
+    schema: str
+    queue: int
+    index: int
+    distinguisher: str
+    user: str | None
+    verb: str | None
+    path: str | None
+    namespace: str | None
+    name: str | None
+    api_version: str | None
+    resource: str | None
+    subresource: str | None
+    initial_seats: int
+    final_seats: int
+    additional_latency: str
+    executing: bool
+    age_s: float | None
+    wait_s: float | None
+    executing_s: float | None
+    own: bool
+
+    @property
+    def width(self) -> int:
+        return max(self.initial_seats, self.final_seats)
+
+    @property
+    def kind(self) -> str:
+        """What is asked for: `get pods`, `patch pods/status`, `get /livez`; empty without details."""
+        if self.verb is None:
+            return ""
+        what = self.resource or self.path or ""
+        return f"{self.verb} {what}/{self.subresource}" if self.resource and self.subresource else f"{self.verb} {what}"
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """Requests of one flow in one dump: counts, and seats of those that execute.
+
+    `flow` is the distinguisher, or the user where the level computes none. `hand` is empty where there are no queues to
+    choose from, and None where the level's queues are not known.
+    """
+
+    schema: str
+    flow: str
+    level: str
+    waiting: int
+    executing: int
+    seats: int
+    verb: str | None
+    resource: str | None
+    by_kind: Mapping[str, int]
+    hand: tuple[int, ...] | None
+    collides_with: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """One priority level on one replica. Seats and limits in seats; None is unknown."""
+
+    name: str
+    config: PriorityLevelConfiguration | None
+    state: LevelState
+    quiescing: bool | None
+    nominal: float | None
+    lower: float | None
+    upper: float | None
+    reachable_max: float | None
+    current: float | None
+    executing: float | None
+    seats_in_use: float | None
+    seats_from: str
+    waiting: float | None
+    waiting_from: str
+    waiting_seats: float | None
+    active_queues: int | None
+    max_seats_per_request: int | None
+    utilization: Utilization | None
+    window: Window | None
+    counts: Counts | None
+    waits: Waits | None
+    execution: Execution | None
+    sampled: Sampled | None
+    waiting_by_user: Mapping[str, int] | None
+    executing_seats_by_user: Mapping[str, int] | None
+    waiting_by_kind: Mapping[str, int] | None
+    executing_seats_by_kind: Mapping[str, int] | None
+    oldest_waiting_s: float | None
+    oldest_executing_s: float | None
+    flows_waiting: int | None
+    max_waiting_per_flow: int | None
+    next_to_dispatch: NextDispatch | None
+
+    @property
+    def exempt(self) -> bool:
+        return self.config.exempt if self.config is not None else self.name == "exempt"
+
+    @property
+    def limit_delta(self) -> float | None:
+        """Current limit minus nominal: positive has borrowed, negative has lent."""
+        if self.current is None or self.nominal is None:
+            return None
+        return self.current - self.nominal
+
+    @property
+    def borrowed(self) -> float | None:
+        return None if self.limit_delta is None else max(0.0, self.limit_delta)
+
+    @property
+    def borrowed_in_use(self) -> float | None:
+        if self.seats_in_use is None or self.nominal is None:
+            return None
+        return max(0.0, self.seats_in_use - self.nominal)
+
+    @property
+    def seats_idle(self) -> float | None:
+        if self.exempt or self.current is None or self.seats_in_use is None:
+            return None
+        return max(0.0, self.current - self.seats_in_use)
+
+    @property
+    def utilization_now(self) -> float | None:
+        """Seats in use over the current limit; None for a limit of 0 and for exempt, whose limit is not enforced."""
+        if self.exempt or not self.current or self.seats_in_use is None:
+            return None
+        return self.seats_in_use / self.current
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """One flow schema on one replica; `past_levels` are levels that its series still name but its object does not."""
+
+    name: str
+    config: FlowSchema | None
+    level: str | None
+    past_levels: tuple[str, ...]
+    window: Window | None
+    counts: Counts | None
+    waits: Waits | None
+    seats_in_use: float | None
+    waiting: float | None
+    executing: float | None
+    oldest_waiting_s: float | None
+    flows: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Own:
+    """What became of this tool's own requests on one replica."""
+
+    schema: str | None
+    level: str | None
+    rejected: int
+    sent: int
+    next_try: tuple[float, ...]
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """The server's clock at the dump of requests, how it is known, and how far it is believed; seconds."""
+
+    dump_time: float | None
+    known_from: str
+    tolerance_s: float | None
+    skew_s: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Replica:
+    """One API server as seen by the samples so far."""
+
+    name: str
+    version: str | None
+    kind: Literal["kube-apiserver", "extension"] | None
+    apf: Literal["ok", "absent", "denied"] | None
+    endpoints: Mapping[str, int | str | None]
+    server_concurrency: float | None
+    nominal_sum: float | None
+    naive_nominal_sum: float | None
+    current_sum: float | None
+    lower_sum: float | None
+    fair_frac: float | None
+    nan_levels: tuple[str, ...]
+    borrowing: Literal["ok", "frozen", "unknown"]
+    stale_levels: tuple[str, ...]
+    possibly_stale_levels: tuple[str, ...]
+    clock: Clock
+    own: Own
+    window: Window | None
+    levels: Mapping[str, Level]
+    schemas: Mapping[str, Schema]
+    flows: tuple[Flow, ...]
+    requests: tuple[Request, ...] | None
+    sources: Mapping[str, str]
+    cannot_fill: tuple[str, ...]
+    corrections: tuple[str, ...]
+    problems: tuple[str, ...]
+
+    @property
+    def unassigned_seats(self) -> float | None:
+        if self.nominal_sum is None or self.current_sum is None:
+            return None
+        return self.nominal_sum - self.current_sum
+
+
+@dataclass(frozen=True, slots=True)
+class LevelTotal:
+    """A level summed over the kube-apiservers that report it; a term that one of them does not know is left out."""
+
+    replicas: int
+    nominal: float | None
+    current: float | None
+    seats_in_use: float | None
+    executing: float | None
+    waiting: float | None
+    dispatched_per_s: float | None
+    rejected_per_s: float | None
+    refused_share: float | None
+    share_of_dispatch: Mapping[str, float]
+    skew: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Sums over replicas: each is a derivation, and never hides the replica that hurts (`hot`)."""
+
+    nominal_sum: float | None
+    refused_share: float | None
+    levels: Mapping[str, LevelTotal]
+    hot: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """All that is known at one moment, a pure function of the samples so far and the settings."""
+
+    t0: float | None
+    t1: float | None
+    replicas: Mapping[str, Replica]
+    totals: Totals
+    problems: tuple[str, ...]

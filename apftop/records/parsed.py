@@ -1,0 +1,158 @@
+"""What parsing makes of one answer: metric families, rows of the three dumps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Generic, Literal, TypeVar
+
+Labels = tuple[tuple[str, str], ...]
+"""Label pairs sorted by name; values as the server sent them, unescaped."""
+
+
+@dataclass(frozen=True, slots=True)
+class Histogram:
+    """One classic histogram series.
+
+    `bounds` are the finite upper bounds in rising order; `cumulative` has one more entry than `bounds`, the last being
+    the count of everything (`+Inf`). A native histogram without classic buckets has no bounds and `native_only` set.
+    """
+
+    count: int
+    sum: float
+    bounds: tuple[float, ...]
+    cumulative: tuple[int, ...]
+    native_only: bool = False
+
+
+Kind = Literal["counter", "gauge", "histogram", "summary", "untyped"]
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """One metric family under its full name (counters with `_total` if the server has it so)."""
+
+    name: str
+    kind: Kind
+    help: str
+    values: Mapping[Labels, float]
+    histograms: Mapping[Labels, Histogram]
+
+
+@dataclass(frozen=True, slots=True)
+class Metrics:
+    """The picked families of one exposition.
+
+    `stamps` is the least and greatest explicit time stamp of its series in Unix seconds (federated data), else None.
+    `problems` names what was left out and where (a duplicate series, a histogram without its end).
+    """
+
+    families: Mapping[str, Family]
+    format: Literal["text", "openmetrics", "protobuf"]
+    stamps: tuple[float, float] | None = None
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LevelRow:
+    """One row of dump_priority_levels; None where the cell was `<none>` or the release has no such column."""
+
+    name: str
+    active_queues: int | None
+    is_idle: bool | None
+    is_quiescing: bool | None
+    waiting: int | None
+    executing: int | None
+    dispatched: int | None
+    rejected: int | None
+    timed_out: int | None
+    cancelled: int | None
+    extra: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class QueueRow:
+    """One row of dump_queues. `next_dispatch_r` and `total_work` are whole units of 1e-8 seat-second."""
+
+    level: str
+    index: int
+    pending: int
+    executing: int
+    seats_in_use: int
+    next_dispatch_r: int
+    initial_seats_sum: int
+    max_seats_sum: int
+    total_work: int
+    extra: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Details:
+    """What `includeRequestDetails` adds to a row; `user` is the impersonated one, `verb` in lower case."""
+
+    user: str
+    verb: str
+    path: str
+    namespace: str
+    name: str
+    api_version: str
+    resource: str
+    subresource: str
+
+
+@dataclass(frozen=True, slots=True)
+class RequestRow:
+    """One row of dump_requests.
+
+    `queue` is -1 for a request of a level without queues, `index` is -1 for one that executes. Times are Unix
+    nanoseconds of the server's clock; `start_ns` is None while the request waits, and up to 1.27 where the dump lists
+    waiting requests only.
+    """
+
+    level: str
+    schema: str
+    queue: int
+    index: int
+    distinguisher: str
+    arrive_ns: int
+    initial_seats: int
+    final_seats: int
+    additional_latency_ns: int
+    additional_latency: str
+    start_ns: int | None
+    details: Details | None
+    extra: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def executing(self) -> bool:
+        return self.index < 0
+
+    @property
+    def width(self) -> int:
+        """Seats that the request takes: the larger of its initial and final seats."""
+        return max(self.initial_seats, self.final_seats)
+
+
+Row = TypeVar("Row", LevelRow, QueueRow, RequestRow)
+
+
+@dataclass(frozen=True, slots=True)
+class BadLine:
+    """A line that no rule could read, kept as it came."""
+
+    number: int
+    text: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Dump(Generic[Row]):
+    """One debug dump: its columns as the header names them, its rows, and the lines that could not be read."""
+
+    columns: tuple[str, ...]
+    rows: tuple[Row, ...]
+    bad: tuple[BadLine, ...] = ()
+
+
+class ParseError(ValueError):
+    """A body that cannot be read: the message names the place and what was found there."""

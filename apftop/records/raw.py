@@ -1,0 +1,61 @@
+"""What one server said to one question, as bytes with times: the unit that is polled, taped, bundled and replayed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Endpoint(StrEnum):
+    """What was asked for. The values are the names of bundle files and of the report's `endpoints`."""
+
+    METRICS = "metrics"
+    LEVELS = "dump_priority_levels"
+    QUEUES = "dump_queues"
+    REQUESTS = "dump_requests"
+    SCHEMAS = "flowschemas"
+    CONFIGS = "prioritylevels"
+
+
+WIRE_BYTES = "x-apftop-wire-bytes"
+"""The one header of a Sample that is ours: how many bytes of body came, before decoding and picking."""
+
+DUMPS = (Endpoint.LEVELS, Endpoint.QUEUES, Endpoint.REQUESTS)
+OBJECTS = (Endpoint.SCHEMAS, Endpoint.CONFIGS)
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One answer, or the lack of one.
+
+    `body` is the answer with its content encoding removed; of metrics it holds only the families that apftop reads.
+    `status` is None where no HTTP status is known (a saved file, or no answer at all); `error` is one line that says
+    why there is no answer, else empty. `sent` and `received` are this machine's clock, `server_date` is the server's
+    `Date` header (whole seconds), `server_time` the server's clock as noted by who saved the answer; all are Unix
+    seconds. `headers` has lower-case names and holds no credentials.
+    """
+
+    replica: str
+    endpoint: Endpoint
+    body: bytes = b""
+    status: int | None = None
+    error: str = ""
+    content_type: str = ""
+    sent: float | None = None
+    received: float | None = None
+    server_date: float | None = None
+    server_time: float | None = None
+    headers: tuple[tuple[str, str], ...] = ()
+    origin: str = ""
+
+    @property
+    def ok(self) -> bool:
+        """Whether there is a body worth parsing."""
+        return not self.error and self.status in (None, 200)
+
+    def header(self, name: str) -> str | None:
+        """The value of a header by its lower-case name."""
+        for key, value in self.headers:
+            if key == name:
+                return value
+        return None

@@ -1,0 +1,36 @@
+"""One metrics answer in the field's words: each measure with its series by level, schema and one more label."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from apftop.apf.release import Release
+from apftop.records.parsed import Histogram
+
+
+class Key(NamedTuple):
+    """What a series is about; `""` where the measure is not told apart by it."""
+
+    level: str = ""
+    schema: str = ""
+    by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """The measures of one replica at one moment.
+
+    `sources` says which family a measure was read from. `start` is the process start in Unix seconds. `features` are
+    the feature gates that the server reports. A measure that is missing in `values` and `histograms` was not exposed.
+    """
+
+    release: Release | None
+    version: str
+    start: float | None
+    features: Mapping[str, bool]
+    values: Mapping[str, Mapping[Key, float]]
+    histograms: Mapping[str, Mapping[Key, Histogram]]
+    sources: Mapping[str, str]
+    problems: tuple[str, ...] = ()
