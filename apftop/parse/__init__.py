@@ -1,0 +1,1 @@
+"""Bytes that servers sent to records: pure, one reader for each format."""

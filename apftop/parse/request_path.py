@@ -1,0 +1,45 @@
+"""What the path of a request says about its resource, by the server's own rules."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+_NAMESPACE_SUBRESOURCES = ("status", "finalize")
+
+
+@dataclass(frozen=True, slots=True)
+class PathParts:
+    """Namespace, name, `group/version`, resource and subresource of a path; all empty for a non-resource path."""
+
+    namespace: str = ""
+    name: str = ""
+    api_version: str = ""
+    resource: str = ""
+    subresource: str = ""
+
+
+def path_parts(path: str) -> PathParts:
+    """Take a URL path (decoded) apart; the name may be missing where a field selector gave it."""
+    parts = path.strip("/").split("/")
+    groups = {"api": 0, "apis": 1}.get(parts[0])
+    if groups is None or len(parts) < 3 + groups:
+        return PathParts()
+    api_version = "/".join(parts[1 : 2 + groups])
+    rest = parts[2 + groups :]
+    special = rest[0] if rest[0] in ("watch", "proxy") else ""
+    if special:
+        rest = rest[1:]
+    if not rest:
+        return PathParts()
+    namespace = ""
+    if rest[0] == "namespaces" and len(rest) > 1:
+        namespace = rest[1]
+        if len(rest) > 2 and rest[2] not in _NAMESPACE_SUBRESOURCES:
+            rest = rest[2:]
+    return PathParts(
+        namespace=namespace,
+        name=rest[1] if len(rest) > 1 else "",
+        api_version=api_version,
+        resource=rest[0],
+        subresource=rest[2] if len(rest) > 2 and special != "proxy" else "",
+    )
