@@ -1,0 +1,22 @@
+"""The Frame: all replicas and their totals out of the samples so far."""
+
+from __future__ import annotations
+
+from apftop.derive.replica import replica
+from apftop.derive.totals import totals
+from apftop.records.frame import Frame
+from apftop.records.state import State
+
+
+def frame(state: State, request_timeout_s: float | None = None) -> Frame:
+    """Derive everything from the state. `request_timeout_s` is the server's flag, if it was given."""
+    replicas = {name: replica(one, request_timeout_s) for name, one in state.replicas.items()}
+    firsts = [one.metrics[0].time for one in state.replicas.values() if len(one.metrics) == 2]
+    lasts = [read.time for one in state.replicas.values() for read in (*one.metrics[-1:], *one.levels[-1:])]
+    return Frame(
+        t0=min((time for time in firsts if time is not None), default=None),
+        t1=max((time for time in lasts if time is not None), default=None),
+        replicas=replicas,
+        totals=totals(replicas),
+        problems=(),
+    )

@@ -1,0 +1,164 @@
+"""One priority level on one replica: limits, seats, waiting, rates, waits, and who is in it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from apftop.apf.allocation import reachable_maximum, seat_cap
+from apftop.derive.counts import Tally, counts, execution_of, level_of, tally, waits_of
+from apftop.derive.dispatch import next_to_dispatch
+from apftop.derive.dump_rates import counts_from_dumps, window_of_dumps
+from apftop.derive.evidence import Evidence
+from apftop.derive.flows import executing_seats_by, waiting_by
+from apftop.derive.membership import Membership
+from apftop.derive.readings import by_level, known
+from apftop.derive.states import level_state
+from apftop.derive.utilization import utilization
+from apftop.records.frame import Level, Request, Sampled
+
+GAUGES = (
+    "nominal",
+    "lower",
+    "upper",
+    "current",
+    "executing",
+    "seats_in_use",
+    "waiting",
+    "waiting_seats",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Gauges:
+    """The level gauges of one replica, and what they say of the whole."""
+
+    totals: Mapping[str, Mapping[str, float]]
+    reachable: Mapping[str, float]
+
+
+def gauges(evidence: Evidence, live: tuple[str, ...]) -> Gauges:
+    """Sum the gauges by level once; the reachable maximum takes live levels only."""
+    view = evidence.view
+    totals = {measure: by_level(view, measure) if view else {} for measure in GAUGES}
+    upper, lower, nominal = (_finite(totals[measure], live) for measure in ("upper", "lower", "nominal"))
+    return Gauges(totals, reachable_maximum(upper, lower, sum(nominal.values())) if lower else {})
+
+
+def levels(evidence: Evidence, members: Membership, read: Gauges) -> dict[str, Level]:
+    """All live levels, and the stale ones marked as such, by name."""
+    rises = tally(evidence, level_of)
+    found = {name: _level(name, evidence, read, rises, stale=False) for name in members.live}
+    found |= {name: _level(name, evidence, read, rises, stale=True) for name in members.stale}
+    return dict(sorted(found.items()))
+
+
+def _level(name: str, evidence: Evidence, read: Gauges, rises: Tally | None, *, stale: bool) -> Level:
+    config = evidence.configs.get(name) if evidence.configs else None
+    row = evidence.rows.get(name) if evidence.rows else None
+    rows = tuple(request for request in evidence.requests_by_level.get(name, ()) if not request.own)
+    listed = evidence.requests is not None
+    flows = [flow for flow in evidence.flows_by_level.get(name, ()) if flow.waiting]
+    values = {measure: _reading(evidence, read, measure, name) for measure in GAUGES}
+    waiting, waiting_from = _first(
+        (row.waiting if row else None, "dump_priority_levels"), (values["waiting"], "metrics")
+    )
+    executing, _ = _first(
+        (_less_own(row.executing if row else None, evidence.dump_in, name), ""), (values["executing"], "")
+    )
+    seats, seats_from = _seats(name, values["seats_in_use"], evidence, rows)
+    features = evidence.view.features if evidence.view else {}
+    window, number = (evidence.step.window, counts(rises, name)) if evidence.step and rises else (None, None)
+    if number is None and evidence.dump_step is not None and row is not None:
+        window, number = window_of_dumps(evidence.dump_step), counts_from_dumps(evidence, name, config)
+    level = Level(
+        name=name,
+        config=config,
+        state="unknown",
+        quiescing=row.is_quiescing if row else None,
+        nominal=values["nominal"],
+        lower=values["lower"],
+        upper=values["upper"],
+        reachable_max=read.reachable.get(name),
+        current=values["current"],
+        executing=executing,
+        seats_in_use=seats,
+        seats_from=seats_from,
+        waiting=waiting,
+        waiting_from=waiting_from,
+        waiting_seats=values["waiting_seats"],
+        active_queues=row.active_queues if row else None,
+        max_seats_per_request=seat_cap(
+            config, values["nominal"], evidence.release, features.get("SizeBasedListCostEstimate")
+        ),
+        utilization=utilization(evidence, name),
+        window=window,
+        counts=number,
+        waits=waits_of(rises, name, evidence) if rises else None,
+        execution=execution_of(rises, name) if rises else None,
+        sampled=_sampled(rows) if listed else None,
+        waiting_by_user=waiting_by(rows, "user") if listed else None,
+        executing_seats_by_user=executing_seats_by(rows, "user") if listed else None,
+        waiting_by_kind=waiting_by(rows, "kind") if listed else None,
+        executing_seats_by_kind=executing_seats_by(rows, "kind") if listed else None,
+        oldest_waiting_s=_oldest(request.age_s for request in rows if not request.executing),
+        oldest_executing_s=_oldest(request.executing_s for request in rows if request.executing),
+        flows_waiting=len(flows) if listed else None,
+        max_waiting_per_flow=max((flow.waiting for flow in flows), default=0) if listed else None,
+        next_to_dispatch=next_to_dispatch(
+            name,
+            (evidence.queues or {}).get(name, ()),
+            (evidence.request_rows or {}).get(name, ()),
+            values["current"],
+        ),
+    )
+    return level_state(level, stale=stale)
+
+
+def _reading(evidence: Evidence, read: Gauges, measure: str, name: str) -> float | None:
+    if evidence.view is None:
+        return None
+    value = known(evidence.view, measure, read.totals[measure], name)
+    if value and measure in ("executing", "seats_in_use"):
+        return _less_own(value, evidence.scrape_in, name)
+    return value
+
+
+def _less_own(value: float | None, where: tuple[str, str] | None, name: str) -> float | None:
+    """Take out the request that asked: it counts itself as executing, one seat wide, in its own level."""
+    if value is None or where is None or where[0] != name:
+        return value
+    return max(0.0, value - 1)
+
+
+def _seats(
+    name: str, measured: float | None, evidence: Evidence, rows: tuple[Request, ...]
+) -> tuple[float | None, str]:
+    """Seats in use: the gauge, else the queues, else the rows that execute (which leave out lingering seats)."""
+    if measured is not None:
+        return measured, "metrics"
+    if evidence.queues and name in evidence.queues:
+        return float(sum(row.seats_in_use for row in evidence.queues[name])), "dump_queues"
+    if evidence.requests is not None and any(row.executing for row in evidence.requests):
+        return float(sum(row.width for row in rows if row.executing)), "dump_requests, without lingering seats"
+    return None, ""
+
+
+def _first(*choices: tuple[float | None, str]) -> tuple[float | None, str]:
+    return next((choice for choice in choices if choice[0] is not None), (None, ""))
+
+
+def _sampled(rows: tuple[Request, ...]) -> Sampled:
+    found = [row.wait_s for row in rows if row.wait_s is not None]
+    if not found:
+        return Sampled(0, None, None)
+    return Sampled(len(found), max(found), sum(found) / len(found))
+
+
+def _oldest(ages: Iterable[float | None]) -> float | None:
+    return max((age for age in ages if age is not None), default=None)
+
+
+def _finite(values: Mapping[str, float], names: tuple[str, ...]) -> dict[str, float]:
+    return {name: values[name] for name in names if name in values and not math.isnan(values[name])}

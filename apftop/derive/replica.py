@@ -1,0 +1,147 @@
+"""One API server: its levels, schemas, flows and requests, and what holds for the whole of it."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+from apftop.apf.release import holds
+from apftop.derive.access import access_problems
+from apftop.derive.evidence import Evidence, evidence
+from apftop.derive.levels import Gauges, gauges, levels
+from apftop.derive.membership import Membership, membership
+from apftop.derive.own import own
+from apftop.derive.readings import server_concurrency
+from apftop.derive.schemas import schemas
+from apftop.parse.vocabulary import corrections_for, vocabulary
+from apftop.records.frame import Replica
+from apftop.records.raw import DUMPS, Endpoint
+from apftop.records.state import ReplicaState
+from apftop.records.view import View
+
+DEMAND = ("demand_high", "demand_average", "demand_stdev", "demand_smoothed", "target")
+
+
+def replica(state: ReplicaState, request_timeout_s: float | None = None) -> Replica:
+    """Derive one server from what has been read of it."""
+    known = evidence(state, request_timeout_s)
+    members = membership(known)
+    read = gauges(known, members.live)
+    nan_levels = _nan_levels(known, members)
+    return Replica(
+        name=state.name,
+        version=known.view.version or None if known.view else None,
+        kind=members.kind,
+        apf=_apf(state, known.view),
+        endpoints=_endpoints(state),
+        server_concurrency=server_concurrency(read.totals["upper"], read.totals["nominal"]),
+        nominal_sum=_sum(read, "nominal", members.live),
+        naive_nominal_sum=_sum(read, "nominal", (*members.live, *members.stale)),
+        current_sum=_sum(read, "current", members.live),
+        lower_sum=_sum(read, "lower", members.live),
+        fair_frac=_fair_frac(known.view),
+        nan_levels=nan_levels,
+        borrowing=_borrowing(known.view, nan_levels),
+        stale_levels=members.stale,
+        possibly_stale_levels=members.possibly_stale,
+        clock=known.clock,
+        own=own(state),
+        window=known.step.window if known.step else None,
+        levels=levels(known, members, read),
+        schemas=schemas(known),
+        flows=known.flows,
+        requests=known.requests,
+        sources=known.view.sources if known.view else {},
+        cannot_fill=_cannot_fill(known.view),
+        corrections=_corrections(known),
+        problems=(*known.problems, *_faults(state)),
+    )
+
+
+def _sum(read: Gauges, measure: str, names: tuple[str, ...]) -> float | None:
+    """The sum over levels; one that is NaN or unknown is left out, and None if all are."""
+    values = [value for name in names if (value := read.totals[measure].get(name)) is not None]
+    finite = [value for value in values if not math.isnan(value)]
+    return sum(finite) if finite else None
+
+
+def _fair_frac(view: View | None) -> float | None:
+    values = list(view.values.get("fair_frac", {}).values()) if view else []
+    return values[0] if values and not math.isnan(values[0]) else None
+
+
+def _nan_levels(known: Evidence, members: Membership) -> tuple[str, ...]:
+    if known.view is None:
+        return ()
+    bad = {
+        key.level
+        for measure in DEMAND
+        for key, value in known.view.values.get(measure, {}).items()
+        if math.isnan(value)
+    }
+    return tuple(name for name in members.live if name in bad)
+
+
+def _borrowing(view: View | None, nan_levels: tuple[str, ...]) -> Literal["ok", "frozen", "unknown"]:
+    """A NaN demand makes every adjustment fail, so that limits freeze (fixed in 1.26.13, 1.27.10, 1.28.6)."""
+    if view is None or not any(measure in view.values for measure in DEMAND):
+        return "unknown"
+    return "frozen" if nan_levels else "ok"
+
+
+def _apf(state: ReplicaState, view: View | None) -> Literal["ok", "absent", "denied"] | None:
+    prefix = vocabulary().prefix
+    if (view is not None and any(name.startswith(prefix) for name in view.sources.values())) or state.levels:
+        return "ok"
+    statuses = {endpoint: outcome.status for endpoint, outcome in state.outcomes.items()}
+    if view is not None or any(statuses.get(dump) == 404 for dump in DUMPS):
+        return "absent"
+    if any(status in (401, 403) for status in statuses.values()):
+        return "denied"
+    return None
+
+
+def _endpoints(state: ReplicaState) -> dict[str, int | str | None]:
+    """HTTP status of each endpoint, an error in words where there is none, None where it was not asked."""
+    found: dict[str, int | str | None] = {}
+    for endpoint in (Endpoint.METRICS, *DUMPS):
+        outcome = state.outcomes.get(endpoint)
+        found[endpoint.value] = (outcome.error or outcome.status) if outcome else None
+    both = [outcome for one in (Endpoint.SCHEMAS, Endpoint.CONFIGS) if (outcome := state.outcomes.get(one))]
+    worst = next((outcome for outcome in both if outcome.error or outcome.status != 200), both[0] if both else None)
+    found["objects"] = (worst.error or worst.status) if worst else None
+    return found
+
+
+def _faults(state: ReplicaState) -> list[str]:
+    bad = [
+        f"{endpoint.value}, line {bad.number}: {bad.why}"
+        for endpoint, read in (
+            (Endpoint.LEVELS, state.levels[-1] if state.levels else None),
+            (Endpoint.QUEUES, state.queues),
+            (Endpoint.REQUESTS, state.requests),
+        )
+        if read is not None
+        for bad in read.data.bad
+    ]
+    return access_problems(state.outcomes) + bad
+
+
+def _cannot_fill(view: View | None) -> tuple[str, ...]:
+    """Measures that this server does not expose, by its release if known, else by what is missing."""
+    if view is None:
+        return ()
+    words = vocabulary()
+    return tuple(
+        name
+        for name, measure in words.measures.items()
+        if name not in view.sources and not (view.release and measure.zero and holds(view.release, measure.holds))
+    )
+
+
+def _corrections(known: Evidence) -> tuple[str, ...]:
+    found: dict[str, None] = {}
+    for measure in vocabulary().measures:
+        for text in corrections_for(known.release, measure):
+            found[text] = None
+    return tuple(found)

@@ -1,0 +1,47 @@
+"""Exact time averages of seats in use, from histograms that count nanoseconds (1.26 to 1.37)."""
+
+from __future__ import annotations
+
+import math
+
+from apftop.derive.deltas import NANOSECONDS, subtract
+from apftop.derive.evidence import Evidence
+from apftop.records.frame import Utilization
+from apftop.records.parsed import Histogram
+from apftop.records.view import Key
+
+MEASURE = "seat_utilization"
+
+
+def utilization(evidence: Evidence, level: str) -> Utilization | None:
+    """How full a level was over the window; over its whole life where only one answer is there, marked as such."""
+    if evidence.view is None:
+        return None
+    after = evidence.view.histograms.get(MEASURE, {}).get(Key(level))
+    if after is None:
+        return None
+    step = evidence.step
+    if step is None:
+        return _averages(after, lifetime=True)
+    before = None if step.restarted else step.before.histograms.get(MEASURE, {}).get(Key(level))
+    return _averages(subtract(after, before), lifetime=False)
+
+
+def _averages(histogram: Histogram, *, lifetime: bool) -> Utilization | None:
+    if histogram.count <= 0:
+        return None
+    mean = histogram.sum / histogram.count
+    return Utilization(
+        mean=mean if math.isfinite(mean) else None,
+        ge_95=_above(histogram, 0.95),
+        gt_99=_above(histogram, 0.99),
+        seconds=histogram.count / NANOSECONDS,
+        lifetime=lifetime,
+    )
+
+
+def _above(histogram: Histogram, bound: float) -> float | None:
+    """The share of time above a bucket bound."""
+    if bound not in histogram.bounds:
+        return None
+    return 1.0 - histogram.cumulative[histogram.bounds.index(bound)] / histogram.count

@@ -1,0 +1,149 @@
+"""The samples so far: each new sample is parsed and laid beside the earlier ones of its replica."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from apftop.parse.dumps import parse_levels, parse_queues, parse_requests
+from apftop.parse.instances import split_by_instance
+from apftop.parse.metrics import parse_metrics
+from apftop.parse.objects import configs_of, parse_objects, schemas_of
+from apftop.records.parsed import Metrics, ParseError
+from apftop.records.raw import WIRE_BYTES, Endpoint, Sample
+from apftop.records.state import Outcome, OwnAnswer, Read, ReplicaState, State
+
+FLOW_SCHEMA_UID = "x-kubernetes-pf-flowschema-uid"
+LEVEL_UID = "x-kubernetes-pf-prioritylevel-uid"
+OWN_KEPT = 500
+
+
+def fold(samples: Iterable[Sample], state: State | None = None) -> State:
+    """The state after all samples, in order."""
+    state = state or State()
+    for sample in samples:
+        state = observe(state, sample)
+    return state
+
+
+def observe(state: State, sample: Sample) -> State:
+    """The state with one more sample. A sample that is older than what is known, or says nothing, changes no data."""
+    replica = state.replicas.get(sample.replica) or ReplicaState(sample.replica)
+    replica = replace(_with_own(replica, sample), bytes_received=replica.bytes_received + _bytes(sample))
+    if not sample.ok:
+        return _put(state, _with_outcome(replica, sample, Outcome(sample.status, sample.error)))
+    try:
+        data, problems = _parse(sample)
+    except ParseError as error:
+        fault = f"{sample.origin or sample.endpoint}: {error}"
+        return _put(state, _with_outcome(replica, sample, Outcome(sample.status, fault)))
+    replica = _with_outcome(replica, sample, Outcome(sample.status or 200))
+    if isinstance(data, Metrics):
+        return _with_metrics(state, replica, sample, data)
+    return _put(state, _with_data(replica, sample, data, problems))
+
+
+def _parse(sample: Sample) -> tuple[Any, tuple[str, ...]]:
+    """The data, and what of it could not be read."""
+    match sample.endpoint:
+        case Endpoint.METRICS:
+            return parse_metrics(sample.body, sample.content_type), ()
+        case Endpoint.LEVELS:
+            return parse_levels(sample.body), ()
+        case Endpoint.QUEUES:
+            return parse_queues(sample.body), ()
+        case Endpoint.REQUESTS:
+            return parse_requests(sample.body), ()
+    objects = parse_objects(sample.body)
+    data = schemas_of(objects) if sample.endpoint is Endpoint.SCHEMAS else configs_of(objects)
+    return data, objects.problems
+
+
+def _with_metrics(state: State, replica: ReplicaState, sample: Sample, metrics: Metrics) -> State:
+    """Lay metrics beside the earlier ones; a file that mixes several servers becomes one replica for each of them."""
+    parts = split_by_instance(metrics)
+    if len(parts) <= 1:
+        return _put(state, _with_data(replica, sample, metrics))
+    for instance, part in parts.items():
+        name = instance if sample.replica == "server" else f"{sample.replica}/{instance}"
+        single = state.replicas.get(name) or replace(replica, name=name, metrics=())
+        single = replace(single, schemas=replica.schemas, configs=replica.configs)
+        state = _put(state, _with_data(_with_outcome(single, sample, Outcome(200)), sample, part))
+    return State({name: one for name, one in state.replicas.items() if name != sample.replica})
+
+
+def _with_data(replica: ReplicaState, sample: Sample, data: Any, problems: tuple[str, ...] = ()) -> ReplicaState:
+    stamps = data.stamps if isinstance(data, Metrics) else None
+    read = Read(
+        data=data,
+        sent=stamps[0] if stamps else sample.sent,
+        received=stamps[1] if stamps else sample.received,
+        server_date=sample.server_date,
+        server_time=sample.server_time,
+        origin=sample.origin,
+        status=sample.status,
+        level_uid=sample.header(LEVEL_UID) or "",
+        schema_uid=sample.header(FLOW_SCHEMA_UID) or "",
+        problems=problems,
+    )
+    match sample.endpoint:
+        case Endpoint.METRICS:
+            return _in_order(replica, "metrics", replica.metrics, read)
+        case Endpoint.LEVELS:
+            return _in_order(replica, "levels", replica.levels, read)
+        case Endpoint.QUEUES:
+            return replace(replica, queues=read)
+        case Endpoint.REQUESTS:
+            return replace(replica, requests=read)
+        case Endpoint.SCHEMAS:
+            return replace(replica, schemas=read)
+        case Endpoint.CONFIGS:
+            return replace(replica, configs=read)
+
+
+def _in_order(replica: ReplicaState, field: str, held: tuple[Read[Any], ...], read: Read[Any]) -> ReplicaState:
+    """Keep the last two answers in the order of their times; an older or repeated one is left out and named."""
+    if held and read.time is not None and held[-1].time is not None:
+        if read.time < held[-1].time:
+            return _problem(replica, f"{read.origin or field}: older than the sample before it, left out")
+        if read.time == held[-1].time:
+            return _problem(replica, f"{read.origin or field}: same time as the sample before it, left out")
+    pair: dict[str, Any] = {field: (*held[-1:], read)}
+    return replace(replica, **pair)
+
+
+def _with_own(replica: ReplicaState, sample: Sample) -> ReplicaState:
+    """Remember how APF treated this request of ours, of the last `OWN_KEPT` ones."""
+    schema_uid, level_uid = sample.header(FLOW_SCHEMA_UID), sample.header(LEVEL_UID)
+    if schema_uid is None and level_uid is None:
+        return replica
+    # A 429 in JSON was served by the handler: only the plain text one is a refusal of APF.
+    refused = sample.status == 429 and not sample.content_type.startswith("application/json")
+    retry = sample.header("retry-after") or ""
+    answer = OwnAnswer(
+        sent=sample.sent,
+        received=sample.received,
+        schema_uid=schema_uid or "",
+        level_uid=level_uid or "",
+        refused=refused,
+        retry_after_s=float(retry) if retry.isdecimal() else None,
+    )
+    return replace(replica, own=(*replica.own[-OWN_KEPT:], answer))
+
+
+def _bytes(sample: Sample) -> int:
+    """Bytes over the wire where they are known, else of the body."""
+    return int(sample.header(WIRE_BYTES) or len(sample.body))
+
+
+def _with_outcome(replica: ReplicaState, sample: Sample, outcome: Outcome) -> ReplicaState:
+    return replace(replica, outcomes={**replica.outcomes, sample.endpoint: outcome})
+
+
+def _problem(replica: ReplicaState, text: str) -> ReplicaState:
+    return replica if text in replica.problems else replace(replica, problems=(*replica.problems, text))
+
+
+def _put(state: State, replica: ReplicaState) -> State:
+    return State({**state.replicas, replica.name: replica})
