@@ -7,7 +7,7 @@ import struct
 from collections.abc import Iterator
 from functools import lru_cache
 
-from apftop.parse.exposition_text import Gathered, Group, series_of
+from apftop.parse.gathering import Gathered, Group, series_of
 from apftop.records.parsed import Labels, Metrics, ParseError
 
 _CACHED = 32768
