@@ -28,9 +28,14 @@ def fold(samples: Iterable[Sample], state: State | None = None) -> State:
 
 
 def observe(state: State, sample: Sample) -> State:
-    """The state with one more sample. A sample that is older than what is known, or says nothing, changes no data."""
+    """The state with one more sample. A sample that is older than what is known, or says nothing, changes no data.
+
+    One of DISCOVERY is a request of ours like any other, and no more.
+    """
     replica = state.replicas.get(sample.replica) or ReplicaState(sample.replica)
     replica = replace(_with_own(replica, sample), bytes_received=replica.bytes_received + _bytes(sample))
+    if sample.endpoint is Endpoint.DISCOVERY:
+        return _put(state, replica)
     if not sample.ok:
         return _put(state, _with_outcome(replica, sample, Outcome(sample.status, sample.error)))
     try:
@@ -100,6 +105,8 @@ def _with_data(replica: ReplicaState, sample: Sample, data: Any, problems: tuple
             return replace(replica, schemas=read)
         case Endpoint.CONFIGS:
             return replace(replica, configs=read)
+        case Endpoint.DISCOVERY:
+            return replica
 
 
 def _in_order(replica: ReplicaState, field: str, held: tuple[Read[Any], ...], read: Read[Any]) -> ReplicaState:

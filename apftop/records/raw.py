@@ -7,7 +7,10 @@ from enum import StrEnum
 
 
 class Endpoint(StrEnum):
-    """What was asked for. The values are the names of bundle files and of the report's `endpoints`."""
+    """What was asked for. The values are the names of bundle files and of the report's `endpoints`.
+
+    DISCOVERY is neither: the questions that only lead to the version of the objects.
+    """
 
     METRICS = "metrics"
     LEVELS = "dump_priority_levels"
@@ -15,6 +18,7 @@ class Endpoint(StrEnum):
     REQUESTS = "dump_requests"
     SCHEMAS = "flowschemas"
     CONFIGS = "prioritylevels"
+    DISCOVERY = "discovery"
 
 
 WIRE_BYTES = "x-apftop-wire-bytes"
