@@ -1,0 +1,183 @@
+"""How one server is spoken to: its URL, its certificates, the proxy on the way, and who asks."""
+
+from __future__ import annotations
+
+import contextlib
+import ipaddress
+import ssl
+import urllib.request
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from apftop.errors import Trouble, reason
+
+Headers = tuple[tuple[str, str], ...]
+"""Pairs and not a mapping, because `Impersonate-Group` comes once for each group."""
+
+Auth = Callable[[], Awaitable[Headers]]
+"""Gives the headers that prove who asks; called before each request. Raises Unreachable."""
+
+
+class Unreachable(Trouble):
+    """No way to a server could be set up."""
+
+
+async def anonymous() -> Headers:
+    """The Auth of somebody without credentials, or with a client certificate only."""
+    return ()
+
+
+@dataclass(frozen=True)
+class Access:
+    """What is needed to talk to one server.
+
+    `url` has no trailing slash and no user name. `server_hostname` is the name that the certificate must carry where
+    that is not the host of the URL. Without `ca_file` the system's CAs are trusted. Without `proxy` the environment
+    may name one.
+    """
+
+    name: str
+    url: str
+    server_hostname: str | None = None
+    ca_file: str | None = None
+    cert_file: str | None = None
+    key_file: str | None = None
+    insecure: bool = False
+    proxy: str | None = field(default=None, repr=False)
+    auth: Auth = field(default=anonymous, repr=False)
+
+    @property
+    def loopback(self) -> bool:
+        """Whether the server is on this machine."""
+        return is_loopback(urlsplit(self.url).hostname or "")
+
+
+@dataclass(frozen=True)
+class Overrides:
+    """What flags and environment say over the kubeconfig.
+
+    A token or a client certificate replaces the kubeconfig's whole user, impersonation included.
+    """
+
+    ca_file: str | None = None
+    token_file: str | None = None
+    token: str | None = field(default=None, repr=False)
+    cert_file: str | None = None
+    key_file: str | None = None
+    tls_server_name: str | None = None
+    insecure: bool = False
+
+    @property
+    def credentials(self) -> bool:
+        """Whether they say who asks."""
+        return bool(self.token_file or self.token or self.cert_file)
+
+
+def auth_of(extra: Headers, authorization: str | None = None, token_file: str | None = None) -> Auth:
+    """The Auth of a fixed header or of a token file, which is read anew each time because tokens rotate.
+
+    The `extra` headers come along.
+    """
+
+    async def headers() -> Headers:
+        value = f"Bearer {read_token(token_file)}" if token_file else authorization
+        return (("Authorization", value), *extra) if value else extra
+
+    return headers
+
+
+def read_token(path: str) -> str:
+    """The bearer token in a file. Raises Unreachable."""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            token = file.read().strip()
+    except OSError as exc:
+        raise Unreachable(f"token file cannot be read ({reason(exc)})", path, "check it") from None
+    if not token:
+        raise Unreachable("token file is empty", path, "write a bearer token into it")
+    return token
+
+
+def checked_url(given: str) -> str:
+    """A server's URL as an Access has it; without a scheme it is https.
+
+    Raises Unreachable for what is no URL of a server, and for plain http to another machine.
+    """
+    text = given if "://" in given else f"https://{given}"
+    shown = text.rpartition("@")[2]
+    try:
+        parts = urlsplit(text)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        host = None
+    if not host or parts.scheme not in ("http", "https") or parts.query or parts.fragment or "@" in text:
+        raise Unreachable("not the URL of a server", shown, "write https://HOST:PORT, without user and password")
+    if parts.scheme == "http" and not is_loopback(host):
+        raise Unreachable("plain http goes to loopback only", shown, "use https")
+    return text.rstrip("/")
+
+
+def host_port(url: str) -> str:
+    """The name of a server: its host with the port, also where that is the scheme's own."""
+    parts = urlsplit(url)
+    host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
+    return f"{host}:{parts.port or (443 if parts.scheme == 'https' else 80)}"
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host is this machine: 127.0.0.0/8, ::1 or localhost."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def ssl_context(access: Access) -> ssl.SSLContext:
+    """The TLS settings for one server. Raises Unreachable for files that are missing or hold something else."""
+    what, where = "CA file", str(access.ca_file)
+    try:
+        context = ssl.create_default_context(cafile=access.ca_file)
+        if access.cert_file:
+            what, where = "client certificate", f"{access.cert_file}, {access.key_file or 'key in the same file'}"
+            # An empty password: OpenSSL would else ask for one on the terminal.
+            context.load_cert_chain(access.cert_file, access.key_file, password="")
+    except OSError as exc:
+        raise Unreachable(f"{what} cannot be used ({reason(exc)})", where, "give PEM, keys without password") from None
+    # Python >= 3.13 refuses old cluster CAs (basicConstraints not critical) and roots that are not self-signed;
+    # Go clients such as kubectl accept both.
+    context.verify_flags &= ~ssl.VERIFY_X509_STRICT
+    context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
+    context.set_alpn_protocols(["http/1.1"])
+    if access.insecure:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    return context
+
+
+def proxy_of(access: Access) -> str | None:
+    """The proxy of the kubeconfig, else of the environment by Go's rules: none on loopback, networks in NO_PROXY.
+
+    Raises Unreachable for kinds that do not work here, such as SOCKS.
+    """
+    host = urlsplit(access.url).hostname or ""
+    proxy = access.proxy
+    if not proxy and not is_loopback(host):
+        environment = urllib.request.getproxies_environment()
+        bypassed = urllib.request.proxy_bypass_environment(host) or _in_networks(host, environment.get("no", ""))  # type: ignore[attr-defined]
+        proxy = None if bypassed else environment.get("https")
+    if not proxy or access.url.startswith("http:"):
+        return None
+    parts = urlsplit(proxy if "://" in proxy else f"http://{proxy}")
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise Unreachable("only http(s) proxies work", f"{parts.scheme}://{parts.hostname}", "change proxy-url")
+    return parts.geturl()
+
+
+def _in_networks(host: str, networks: str) -> bool:
+    """Whether a host is an address in one of several networks, which commas part; what is no network is skipped."""
+    for network in networks.split(","):
+        with contextlib.suppress(ValueError):
+            if ipaddress.ip_address(host) in ipaddress.ip_network(network.strip(), strict=False):
+                return True
+    return False

@@ -1,0 +1,276 @@
+"""One look at servers: plain GETs, one at a time for each server, whose failures are lines of text in the Samples."""
+
+from __future__ import annotations
+
+import asyncio
+import email.utils
+import json
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal, Protocol
+from urllib.parse import urlencode
+
+from apftop import __version__
+from apftop.access import Access, Unreachable, proxy_of, ssl_context
+from apftop.errors import one_line
+from apftop.failures import Answer, Broken, Deadlines, failure, size, unusable
+from apftop.records.parsed import ParseError
+from apftop.records.raw import OBJECTS, WIRE_BYTES, Endpoint, Sample
+
+if TYPE_CHECKING:
+    import aiohttp
+
+
+class Picker(Protocol):
+    """Takes a body piece by piece and gives the part of it that is kept. Both raise ParseError."""
+
+    def feed(self, chunk: bytes, /) -> None: ...
+
+    def finish(self) -> bytes: ...
+
+
+PickerFactory = Callable[[str, str, bytes], Picker]
+"""Makes a Picker from Content-Type, Content-Encoding and the first chunk, which it is fed too. Raises ParseError."""
+
+Form = Literal["auto", "text", "openmetrics", "protobuf"]
+
+GROUP = "flowcontrol.apiserver.k8s.io"
+VERSIONS = ("v1", "v1beta3", "v1beta2", "v1beta1")
+LOOK = (Endpoint.LEVELS, Endpoint.QUEUES, Endpoint.REQUESTS, Endpoint.METRICS, *OBJECTS)
+"""Everything, in the order of asking: metrics directly after the requests, so that the two tell of one moment."""
+
+_PROTOBUF = "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited"
+_TEXT = "text/plain;version=0.0.4"
+_ACCEPT: dict[Form, str] = {
+    "auto": f"{_PROTOBUF};q=1,{_TEXT};q=0.5",
+    "text": _TEXT,
+    "openmetrics": "application/openmetrics-text;version=1.0.0",
+    "protobuf": _PROTOBUF,
+}
+_PATHS = {
+    Endpoint.LEVELS: "/debug/api_priority_and_fairness/dump_priority_levels",
+    Endpoint.QUEUES: "/debug/api_priority_and_fairness/dump_queues",
+    Endpoint.REQUESTS: "/debug/api_priority_and_fairness/dump_requests?includeRequestDetails=1",
+    Endpoint.METRICS: "/metrics",
+    Endpoint.DISCOVERY: f"/apis/{GROUP}",
+}
+_PLURALS = {Endpoint.SCHEMAS: "flowschemas", Endpoint.CONFIGS: "prioritylevelconfigurations"}
+_LEVEL_HEADERS = ("x-kubernetes-pf-flowschema-uid", "x-kubernetes-pf-prioritylevel-uid")
+_KEPT_HEADERS = ("date", "content-type", "retry-after", "process-start-time-unix", *_LEVEL_HEADERS)
+_REFUSAL_BYTES = 64 << 10
+
+
+@dataclass(frozen=True)
+class Manner(Deadlines):
+    """How to ask.
+
+    `max_bytes` limits a body as it comes over the wire. `families` are asked for by name; older servers send all. With
+    `gzip` None, compressed metrics are asked for off loopback only, and never without a `picker` to decode them.
+    """
+
+    max_bytes: int = 256 << 20
+    families: tuple[str, ...] = ()
+    form: Form = "auto"
+    gzip: bool | None = None
+    picker: PickerFactory | None = None
+
+
+@dataclass(frozen=True)
+class Turn:
+    """What to ask for, `after_s` seconds from the start of the turn before, or at once if that took longer."""
+
+    wants: tuple[Endpoint, ...] = LOOK
+    after_s: float = 0.0
+
+
+DEFAULT = Manner()
+
+
+def run(accesses: Sequence[Access], turns: Sequence[Turn], manner: Manner = DEFAULT) -> list[Sample]:
+    """Ask all servers at the same time, each turn after turn: their Samples, server by server, in the order of asking.
+
+    Blocks; starts an event loop of its own. Raises Unreachable for files or proxies that cannot be used, else never.
+    """
+
+    async def all_servers() -> list[list[Sample]]:
+        return await asyncio.gather(*(_serve(access, turns, manner) for access in accesses))
+
+    return [sample for samples in asyncio.run(all_servers()) for sample in samples]
+
+
+async def look(
+    session: aiohttp.ClientSession, access: Access, wants: Iterable[Endpoint] = LOOK, manner: Manner = DEFAULT
+) -> list[Sample]:
+    """Ask one server for several things, one after another in the order of LOOK.
+
+    Each answer is a Sample, those on the way to the objects too, under DISCOVERY. Where no connection comes about, the
+    rest is not tried, and has the same error.
+    """
+    order = [endpoint for endpoint in LOOK if endpoint in set(wants)]
+    samples: list[Sample] = []
+    for endpoint in (endpoint for endpoint in order if endpoint not in _PLURALS):
+        sample, reached = await _ask(session, access, endpoint, manner, _path(endpoint, manner))
+        samples.append(sample)
+        if not reached:
+            return samples + [replace(sample, endpoint=other) for other in order[len(samples) :]]
+    objects = order[len(samples) :]
+    return samples + (await _objects(session, access, objects, manner) if objects else [])
+
+
+async def fetch(
+    session: aiohttp.ClientSession, access: Access, endpoint: Endpoint, manner: Manner = DEFAULT, path: str = ""
+) -> Sample:
+    """Send one GET and read its answer to the end. Never raises for what a server or network does.
+
+    `path` is the encoded path with query, by default that of the endpoint (in v1, for objects). No answer, or half of
+    one, makes a Sample with an `error` and without a body; any status is an answer, and redirects are not followed.
+    """
+    return (await _ask(session, access, endpoint, manner, path or _path(endpoint, manner)))[0]
+
+
+def open_session(access: Access, manner: Manner = DEFAULT) -> aiohttp.ClientSession:
+    """A session for one server: one connection, kept between requests. Raises Unreachable."""
+    import aiohttp
+
+    tls = ssl_context(access) if access.url.startswith("https:") else True
+    return aiohttp.ClientSession(
+        connector=aiohttp.TCPConnector(ssl=tls, limit=1, keepalive_timeout=75),
+        timeout=aiohttp.ClientTimeout(total=manner.whole_s, connect=manner.connect_s, sock_read=manner.first_byte_s),
+        headers={"User-Agent": f"apftop/{__version__}"},
+        proxy=proxy_of(access),
+        cookie_jar=aiohttp.DummyCookieJar(),
+        auto_decompress=False,
+        read_bufsize=1 << 18,
+    )
+
+
+async def _serve(access: Access, turns: Sequence[Turn], manner: Manner) -> list[Sample]:
+    """All turns of one server."""
+    samples: list[Sample] = []
+    async with open_session(access, manner) as session:
+        begun = time.monotonic()
+        for turn in turns:
+            await asyncio.sleep(begun + turn.after_s - time.monotonic())
+            begun = time.monotonic()
+            samples += await look(session, access, turn.wants, manner)
+    return samples
+
+
+async def _objects(
+    session: aiohttp.ClientSession, access: Access, wants: Sequence[Endpoint], manner: Manner
+) -> list[Sample]:
+    """Configuration objects in the newest version that the server has, after the answers that led to it.
+
+    Where the group is not there or not told, that is the outcome of each of the `wants` too, but only the group's own
+    Sample has the headers and bytes of the one answer.
+    """
+    group = await fetch(session, access, Endpoint.DISCOVERY, manner)
+    if group.error or group.status == 404:
+        return [group, *(replace(group, endpoint=endpoint, body=b"", headers=()) for endpoint in wants)]
+    samples = [group]
+    for endpoint in wants:
+        tries: list[Sample] = []
+        for version in _served(group):
+            tries.append(await fetch(session, access, endpoint, manner, _path(endpoint, manner, version)))
+            if tries[-1].status != 404:
+                break
+        samples += [replace(missed, endpoint=Endpoint.DISCOVERY) for missed in tries[:-1]] + tries[-1:]
+    return samples
+
+
+def _served(group: Sample) -> tuple[str, ...]:
+    """The versions to try in turn: those known that the server says it has, else its preferred one, else all known."""
+    try:
+        said = json.loads(group.body)
+        there = {entry["version"] for entry in said["versions"]}
+        return tuple(v for v in VERSIONS if v in there) or (str(said["preferredVersion"]["version"]),)
+    except (ValueError, KeyError, TypeError):
+        return VERSIONS
+
+
+def _path(endpoint: Endpoint, manner: Manner, version: str = VERSIONS[0]) -> str:
+    """The encoded path with query of an endpoint."""
+    if endpoint in _PLURALS:
+        # resourceVersion=0 is answered from the server's memory, so that a slow etcd is left alone.
+        return f"/apis/{GROUP}/{version}/{_PLURALS[endpoint]}?resourceVersion=0"
+    names = [("name[]", family) for family in manner.families] if endpoint is Endpoint.METRICS else ()
+    return _PATHS[endpoint] + ("?" + urlencode(names) if names else "")
+
+
+async def _ask(
+    session: aiohttp.ClientSession, access: Access, endpoint: Endpoint, manner: Manner, path: str
+) -> tuple[Sample, bool]:
+    """The Sample, and whether a connection came about."""
+    import aiohttp
+    import yarl
+
+    answer, error, reached = Answer(), "", True
+    metrics = endpoint is Endpoint.METRICS
+    gzip = metrics and manner.picker and (not access.loopback if manner.gzip is None else manner.gzip)
+    asked = (
+        ("Accept", _ACCEPT[manner.form] if metrics else "application/json" if "/apis/" in path else "text/plain, */*"),
+        ("Accept-Encoding", "gzip" if gzip else "identity"),
+    )
+    sent = time.time()
+    try:
+        async with session.get(
+            yarl.URL(access.url + path, encoded=True),
+            headers=(*asked, *await access.auth()),
+            server_hostname=access.server_hostname,
+            allow_redirects=False,
+        ) as response:
+            answer.status = response.status
+            kept = ((name, response.headers[name]) for name in _KEPT_HEADERS if name in response.headers)
+            answer.headers = {name: one_line(value) for name, value in kept}
+            await _read(response, answer, manner, manner.picker if metrics else None)
+    except (Unreachable, Broken, ParseError, aiohttp.ClientError, TimeoutError, OSError, ValueError) as exc:
+        error, reached = await failure(exc, access, path, answer, manner)
+    sample = Sample(
+        replica=access.name,
+        endpoint=endpoint,
+        body=b"" if error else answer.body,
+        status=answer.status,
+        error=one_line(error),
+        content_type=answer.headers.get("content-type", ""),
+        sent=sent,
+        received=time.time(),
+        server_date=_seconds(answer.headers.get("date", "")),
+        headers=(*answer.headers.items(), (WIRE_BYTES, str(answer.wire_bytes))),
+    )
+    return sample, reached
+
+
+async def _read(response: aiohttp.ClientResponse, answer: Answer, manner: Manner, make: PickerFactory | None) -> None:
+    """Read to the end whatever comes: a server counts a reader who leaves early as an aborted request."""
+    encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
+    trouble: Exception | None = unusable(answer, encoding, decoded=make is not None)
+    picker: Picker | None = None
+    body = bytearray()
+    async for chunk in response.content.iter_any():
+        answer.wire_bytes += len(chunk)
+        if answer.wire_bytes > manner.max_bytes:
+            raise Broken(f"the answer is larger than {size(manner.max_bytes)}")
+        if trouble:
+            continue
+        if response.status != 200:
+            body += chunk[: _REFUSAL_BYTES - len(body)] if encoding == "identity" else b""
+        elif make:
+            try:
+                picker = picker or make(answer.headers.get("content-type", ""), encoding, chunk)
+                picker.feed(chunk)
+            except ParseError as exc:
+                trouble = exc
+        else:
+            body += chunk
+    if trouble:
+        raise trouble
+    answer.body = picker.finish() if picker else bytes(body)
+
+
+def _seconds(date: str) -> float | None:
+    """A Date header in Unix seconds."""
+    try:
+        return email.utils.parsedate_to_datetime(date).timestamp() if date else None
+    except ValueError:
+        return None

@@ -1,0 +1,109 @@
+"""Servers named by hand, and the server of a pod: whose credentials reach them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from apftop.access import Overrides
+from apftop.cluster import find, from_kubeconfig, in_cluster
+from tests.reach.credentials import SECRET, Write, ask, authorization, unreachable
+from tests.reach.server import Ca, Server
+
+
+class TestServers:
+    def test_with_the_kubeconfigs_credentials(self, write: Write, server: Server) -> None:
+        path = write({"token": SECRET, "as": "eve"}, tls_server_name="elsewhere", server="https://10.0.0.1:6443")
+        (access,) = find([server.url.removeprefix("https://")], path)
+        assert access.name == f"127.0.0.1:{server.port}"
+        assert access.server_hostname is None
+        headers = ask(access)["headers"]
+        assert headers["authorization"] == [f"Bearer {SECRET}"]
+        assert headers["impersonate-user"] == ["eve"]
+
+    def test_with_a_token_from_the_environment(
+        self, write: Write, server: Server, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("APFTOP_TOKEN", "from-environment")
+        (access,) = find([server.url], write({"token": SECRET, "as": "eve"}))
+        headers = ask(access)["headers"]
+        assert headers["authorization"] == ["Bearer from-environment"]
+        assert "impersonate-user" not in headers
+
+    def test_with_a_token_file_before_the_environment(
+        self, ca: Ca, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("APFTOP_TOKEN", "from-environment")
+        (tmp_path / "token").write_text("from-file\n")
+        over = Overrides(ca_file=str(ca.ca_file), token_file=str(tmp_path / "token"))
+        (access,) = find([server.url], over=over)
+        assert authorization(access) == ["Bearer from-file"]
+
+    def test_with_a_client_certificate(self, ca: Ca, server: Server, write: Write, tmp_path: Path) -> None:
+        cert, key = ca.client("dora")
+        (tmp_path / "both.pem").write_bytes(cert + key)
+        (access,) = find([server.url], write({"token": SECRET}), over=Overrides(cert_file=str(tmp_path / "both.pem")))
+        seen = ask(access)
+        assert seen["common_name"] == "dora"
+        assert "authorization" not in seen["headers"]
+
+    def test_without_any_kubeconfig(self, ca: Ca, server: Server) -> None:
+        (access,) = find([server.url], over=Overrides(ca_file=str(ca.ca_file)))
+        assert authorization(access) is None
+
+    def test_plain_http_on_loopback_goes_without_the_kubeconfigs_credentials(self, write: Write) -> None:
+        with Server(None) as plain:
+            path = write({"token": SECRET}, server=plain.url)
+            assert authorization(from_kubeconfig(path)) is None
+            (access,) = find([plain.url], write({"token": SECRET}))
+            assert authorization(access) is None
+            (access,) = find([plain.url], over=Overrides(token="given"))
+            assert authorization(access) == ["Bearer given"]
+
+    def test_empty_token_file(self, ca: Ca, server: Server, tmp_path: Path) -> None:
+        (tmp_path / "token").write_text("\n")
+        unreachable(find, [server.url], over=Overrides(token_file=str(tmp_path / "token")))
+
+
+class TestInCluster:
+    @pytest.fixture
+    def account(self, tmp_path: Path, ca: Ca, server: Server, monkeypatch: pytest.MonkeyPatch) -> Path:
+        (tmp_path / "account").mkdir()
+        (tmp_path / "account/token").write_text("pod-1\n")
+        (tmp_path / "account/ca.crt").write_bytes(ca.ca_pem)
+        place = "kubernetes.config.incluster_config"
+        monkeypatch.setattr(f"{place}.SERVICE_TOKEN_FILENAME", str(tmp_path / "account/token"))
+        monkeypatch.setattr(f"{place}.SERVICE_CERT_FILENAME", str(tmp_path / "account/ca.crt"))
+        monkeypatch.setenv("KUBERNETES_SERVICE_HOST", "127.0.0.1")
+        monkeypatch.setenv("KUBERNETES_SERVICE_PORT", str(server.port))
+        return tmp_path / "account"
+
+    def test_token_is_read_again_for_each_request(self, account: Path) -> None:
+        (access,) = find([])
+        assert authorization(access) == ["Bearer pod-1"]
+        (account / "token").write_text("pod-2\n")
+        assert authorization(access) == ["Bearer pod-2"]
+
+    def test_lends_its_credentials_to_named_servers(self, account: Path, server: Server) -> None:
+        (access,) = find([server.url])
+        assert authorization(access) == ["Bearer pod-1"]
+
+    def test_kubeconfig_goes_first(self, account: Path, write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("KUBECONFIG", write({"token": "human"}))
+        (access,) = find([])
+        assert authorization(access) == ["Bearer human"]
+
+    def test_without_token(self, account: Path) -> None:
+        (account / "token").unlink()
+        assert "in-cluster" in unreachable(in_cluster).what
+
+
+def test_heavy_packages_are_imported_late() -> None:
+    late = ("kubernetes", "aiohttp", "yaml")
+    rooms = "apftop.access, apftop.plugin, apftop.cluster, apftop.failures, apftop.fetch"
+    code = f"import sys, {rooms}; print([name for name in {late} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
