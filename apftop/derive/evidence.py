@@ -63,6 +63,7 @@ class Evidence:
     queues: Mapping[str, tuple[QueueRow, ...]] | None
     request_rows: Mapping[str, tuple[RequestRow, ...]] | None
     requests: tuple[Request, ...] | None
+    lists_executing: bool
     requests_by_level: Mapping[str, tuple[Request, ...]]
     flows: tuple[Flow, ...]
     flows_by_level: Mapping[str, tuple[Flow, ...]]
@@ -103,6 +104,8 @@ def evidence(state: ReplicaState, request_timeout_s: float | None) -> Evidence:
         queues=_grouped(state.queues.data.rows) if state.queues else None,
         request_rows=_grouped(state.requests.data.rows) if state.requests else None,
         requests=rows,
+        # Up to 1.27 the dump lists waiting requests only.
+        lists_executing=state.requests is not None and "StartTime" in state.requests.data.columns,
         requests_by_level=_grouped(rows or ()),
         flows=found,
         flows_by_level=_grouped(found),

@@ -62,10 +62,14 @@ def _level(name: str, evidence: Evidence, read: Gauges, rises: Tally | None, *, 
     flows = [flow for flow in evidence.flows_by_level.get(name, ()) if flow.waiting]
     values = {measure: _reading(evidence, read, measure, name) for measure in GAUGES}
     waiting, waiting_from = _first(
-        (row.waiting if row else None, "dump_priority_levels"), (values["waiting"], "metrics")
+        (row.waiting if row else None, "dump_priority_levels"),
+        (values["waiting"], "metrics"),
+        (sum(not request.executing for request in rows) if listed else None, "dump_requests"),
     )
     executing, _ = _first(
-        (_less_own(row.executing if row else None, evidence.dump_in, name), ""), (values["executing"], "")
+        (_less_own(row.executing if row else None, evidence.dump_in, name), "dump_priority_levels"),
+        (values["executing"], "metrics"),
+        (sum(request.executing for request in rows) if evidence.lists_executing else None, "dump_requests"),
     )
     seats, seats_from = _seats(name, values["seats_in_use"], evidence, rows)
     features = evidence.view.features if evidence.view else {}
@@ -140,7 +144,7 @@ def _seats(
         return measured, "metrics"
     if evidence.queues and name in evidence.queues:
         return float(sum(row.seats_in_use for row in evidence.queues[name])), "dump_queues"
-    if evidence.requests is not None and any(row.executing for row in evidence.requests):
+    if evidence.lists_executing:
         return float(sum(row.width for row in rows if row.executing)), "dump_requests, without lingering seats"
     return None, ""
 

@@ -1,0 +1,1 @@
+"""One look at a control plane as text or JSON."""

@@ -1,0 +1,374 @@
+"""A Frame as the report's JSON document: fixed names, unknown is null, versioned by `schema`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from apftop import __version__
+from apftop.present import utc
+from apftop.records.frame import (
+    Counts,
+    Execution,
+    Flow,
+    Frame,
+    Level,
+    LevelTotal,
+    Quantile,
+    Replica,
+    Request,
+    Schema,
+    Totals,
+    Utilization,
+    Waits,
+    Window,
+)
+
+SCHEMA = "apftop.report/1"
+
+Json = dict[str, Any]
+
+
+def document(frame: Frame, source: str, taken: Json, problems: tuple[str, ...] = ()) -> Json:
+    """The whole report. `taken` is `{t0, t1, interval_s}` as noted by the taker; see `taken_of` for live looks."""
+    rows = [(replica, row) for replica in frame.replicas.values() for row in replica.requests or ()]
+    single = len(frame.replicas) == 1
+    return {
+        "schema": SCHEMA,
+        "apftop": __version__,
+        "taken": taken,
+        "source": source,
+        "replicas": {name: _replica(replica) for name, replica in frame.replicas.items()},
+        "totals": _totals(frame.totals),
+        "flows": [
+            ({} if single else {"replica": replica.name}) | _flow(flow)
+            for replica, flow in sorted(
+                ((replica, flow) for replica in frame.replicas.values() for flow in replica.flows),
+                key=lambda pair: -(pair[1].waiting + pair[1].seats),
+            )
+        ],
+        "requests": [({} if single else {"replica": replica.name}) | _request(row) for replica, row in rows],
+        "requests_summary": _summary(frame),
+        "clock_skew_tolerance_s": _worst(replica.clock.tolerance_s for replica in frame.replicas.values()),
+        "problems": [*problems, *frame.problems],
+    }
+
+
+def taken_of(t0: float | None, t1: float | None, interval_s: float | None) -> Json:
+    """The `taken` part of a document: RFC 3339 times and the seconds between them."""
+    return {
+        "t0": None if t0 is None else utc(t0),
+        "t1": None if t1 is None else utc(t1),
+        "interval_s": number(interval_s),
+    }
+
+
+def number(value: float | None) -> float | int | None:
+    """A JSON number: NaN and infinities are null, whole numbers have no fraction, noise beyond 1e-9 is cut."""
+    if value is None or not math.isfinite(value):
+        return None
+    return int(value) if value == int(value) and abs(value) < 2**53 else round(value, 9)
+
+
+def _replica(replica: Replica) -> Json:
+    own = replica.own
+    return {
+        "version": replica.version,
+        "kind": replica.kind,
+        "apf": replica.apf,
+        "endpoints": dict(replica.endpoints),
+        "server_concurrency": number(replica.server_concurrency),
+        "nominal_sum": number(replica.nominal_sum),
+        "naive_nominal_sum": number(replica.naive_nominal_sum),
+        "current_sum": number(replica.current_sum),
+        "lower_sum": number(replica.lower_sum),
+        "unassigned_seats": number(replica.unassigned_seats),
+        "fair_frac": number(replica.fair_frac),
+        "nan_levels": list(replica.nan_levels),
+        "borrowing": replica.borrowing,
+        "stale_levels": list(replica.stale_levels),
+        "possibly_stale_levels": list(replica.possibly_stale_levels),
+        "clock_skew_s": number(replica.clock.skew_s),
+        "clock": {
+            "dump_time": None if replica.clock.dump_time is None else utc(replica.clock.dump_time),
+            "known_from": replica.clock.known_from,
+            "tolerance_s": number(replica.clock.tolerance_s),
+        },
+        "own": {
+            "flow_schema": own.schema,
+            "priority_level": own.level,
+            "rejected": own.rejected,
+            "of": own.sent,
+            "next_try": [utc(stamp) for stamp in own.next_try],
+            "cost": {"bytes": own.bytes},
+        },
+        "window": _window(replica.window),
+        "levels": {name: _level(level) for name, level in replica.levels.items()},
+        "schemas": {name: _schema(schema) for name, schema in replica.schemas.items()},
+        "sources": dict(replica.sources),
+        "cannot_fill": list(replica.cannot_fill),
+        "corrections": list(replica.corrections),
+        "problems": list(replica.problems),
+    }
+
+
+def _level(level: Level) -> Json:
+    queuing = level.config.queuing if level.config else None
+    return {
+        "type": _type(level),
+        "state": level.state,
+        "shares": level.config.shares if level.config else None,
+        "nominal": number(level.nominal),
+        "lower": number(level.lower),
+        "upper": number(level.upper),
+        "reachable_max": number(level.reachable_max),
+        "current": number(level.current),
+        "limit_delta": number(level.limit_delta),
+        "borrowed": number(level.borrowed),
+        "borrowed_in_use": number(level.borrowed_in_use),
+        "executing": number(level.executing),
+        "seats_in_use": number(level.seats_in_use),
+        "seats_in_use_from": level.seats_from or None,
+        "seats_idle": number(level.seats_idle),
+        "utilization_now": number(level.utilization_now),
+        "utilization": _utilization(level.utilization),
+        "waiting": number(level.waiting),
+        "waiting_from": level.waiting_from or None,
+        "waiting_seats": number(level.waiting_seats),
+        "max_seats_per_request": level.max_seats_per_request,
+        "queues": queuing.queues if queuing else None,
+        "active_queues": level.active_queues,
+        "window": _window(level.window),
+        **_counts(level.counts, level.window),
+        "wait": _waits(level.waits, level) if level.waits or level.sampled else None,
+        "execution": _execution(level.execution),
+        "by_user": _by(level.waiting_by_user, level.executing_seats_by_user),
+        "by_kind": _by(level.waiting_by_kind, level.executing_seats_by_kind),
+        "oldest_waiting_s": number(level.oldest_waiting_s),
+        "oldest_executing_s": number(level.oldest_executing_s),
+        "flows_waiting": level.flows_waiting,
+        "max_waiting_per_flow": level.max_waiting_per_flow,
+        "next_to_dispatch": _next(level),
+    }
+
+
+def _type(level: Level) -> str | None:
+    if level.config is None:
+        return "Exempt" if level.exempt else None
+    if level.config.exempt:
+        return "Exempt"
+    return "Reject" if level.config.queuing is None else "Queue"
+
+
+def _schema(schema: Schema) -> Json:
+    return {
+        "level": schema.level,
+        "precedence": schema.config.precedence if schema.config else None,
+        "distinguisher": schema.config.distinguisher if schema.config else None,
+        "window": _window(schema.window),
+        **_counts(schema.counts, schema.window),
+        "wait": _waits(schema.waits, None) if schema.waits else None,
+        "seats_in_use": number(schema.seats_in_use),
+        "executing": number(schema.executing),
+        "waiting": number(schema.waiting),
+        "oldest_waiting_s": number(schema.oldest_waiting_s),
+        "flows": schema.flows,
+        "past_levels": list(schema.past_levels),
+    }
+
+
+def _counts(counts: Counts | None, window: Window | None) -> Json:
+    if counts is None:
+        names = ("arrivals", "dispatched", "rejected", "dispatched_per_s", "rejected_per_s", "refused_share")
+        return dict.fromkeys((*names, "no_accommodation_per_s"))
+    length = window.seconds if window else None
+
+    def per_s(value: float | None) -> float | int | None:
+        return None if value is None or length is None else number(value / length)
+
+    return {
+        "arrivals": number(counts.arrivals),
+        "dispatched": number(counts.dispatched),
+        "rejected": {
+            "total": number(counts.rejected_total),
+            **{reason: number(value) for reason, value in counts.rejected.items()},
+        },
+        "dispatched_per_s": per_s(counts.dispatched),
+        "rejected_per_s": {
+            "total": per_s(counts.rejected_total),
+            **{reason: per_s(value) for reason, value in counts.rejected.items()},
+        },
+        "refused_share": number(counts.refused_share),
+        "no_accommodation_per_s": per_s(counts.no_accommodation),
+    }
+
+
+def _waits(waits: Waits | None, level: Level | None) -> Json:
+    found: Json = {"executed": None, "timed_out": None, "refused": None, "limit": None}
+    if waits is not None:
+        over, within = waits.overflow_mean_bounds_s, waits.time_outs_within_s
+        found = {
+            "executed": {
+                "count": waits.executed,
+                "mean_s": number(waits.mean_s),
+                "mean_bounds_s": [number(one) for one in waits.mean_bounds_s] if waits.mean_bounds_s else None,
+                "p50": quantile(waits.p50),
+                "p95": quantile(waits.p95),
+                "p99": quantile(waits.p99),
+                "over_last_bound": number(waits.over_last_bound),
+                "overflow_mean_bounds_s": [number(one) for one in over] if over else None,
+                "naive_p99_s": number(waits.naive_p99_s),
+            },
+            "timed_out": waits.timed_out,
+            "timed_out_within_s": [number(one) for one in within] if within else None,
+            "refused": waits.refused,
+            "own": waits.own,
+            "limit": {"seconds": number(waits.limit.seconds), "assumed_from": waits.limit.assumed_from},
+        }
+    if level is not None:
+        sampled = level.sampled
+        found["sampled"] = {"count": sampled.count, "max_s": number(sampled.max_s)} if sampled else None
+    return found
+
+
+def quantile(value: Quantile | None) -> Json | None:
+    """`{estimate, low, high, open}`; an open one has no upper bound and no estimate."""
+    if value is None:
+        return None
+    return {
+        "estimate": number(value.estimate),
+        "low": number(value.low),
+        "high": number(value.high),
+        "open": value.high is None,
+    }
+
+
+def _execution(execution: Execution | None) -> Json | None:
+    if execution is None:
+        return None
+    return {"count": execution.count, "mean_s": number(execution.mean_s), "p95": quantile(execution.p95)}
+
+
+def _utilization(utilization: Utilization | None) -> Json | None:
+    if utilization is None:
+        return None
+    return {
+        "mean": number(utilization.mean),
+        "ge_0.95": number(utilization.ge_95),
+        "gt_0.99": number(utilization.gt_99),
+        "seconds": number(utilization.seconds),
+        "lifetime": utilization.lifetime,
+    }
+
+
+def _window(window: Window | None) -> Json | None:
+    if window is None:
+        return None
+    return {"seconds": number(window.seconds), "clock": window.clock, "reset": window.reset}
+
+
+def _by(waiting: Mapping[str, int] | None, executing: Mapping[str, int] | None) -> Json | None:
+    if waiting is None or executing is None:
+        return None
+    return {"waiting": dict(waiting), "executing": dict(executing)}
+
+
+def _next(level: Level) -> Json | None:
+    head = level.next_to_dispatch
+    if head is None:
+        return None
+    return {
+        "queue": head.queue,
+        "user": head.user,
+        "verb": head.verb,
+        "resource": head.resource,
+        "seats": head.seats,
+        "fits": head.fits,
+    }
+
+
+def _flow(flow: Flow) -> Json:
+    return {
+        "flow_schema": flow.schema,
+        "distinguisher": flow.flow,
+        "priority_level": flow.level,
+        "waiting": flow.waiting,
+        "executing": flow.executing,
+        "seats": flow.seats,
+        "verb": flow.verb,
+        "resource": flow.resource,
+        "by_kind": dict(flow.by_kind),
+        "hand": None if flow.hand is None else list(flow.hand),
+        "collides_with": list(flow.collides_with),
+    }
+
+
+def _request(row: Request) -> Json:
+    return {
+        "pl": row.level,
+        "fs": row.schema,
+        "queue": row.queue,
+        "index": row.index,
+        "distinguisher": row.distinguisher,
+        "user": row.user,
+        "verb": row.verb,
+        "path": row.path,
+        "namespace": row.namespace,
+        "name": row.name,
+        "api_version": row.api_version,
+        "resource": row.resource,
+        "subresource": row.subresource,
+        "initial_seats": row.initial_seats,
+        "final_seats": row.final_seats,
+        "additional_latency": row.additional_latency,
+        "state": "executing" if row.executing else "waiting",
+        "age_s": number(row.age_s),
+        "wait_s": number(row.wait_s),
+        "own": row.own,
+    }
+
+
+def _summary(frame: Frame) -> Json | None:
+    rows = [row for replica in frame.replicas.values() for row in replica.requests or ()]
+    if all(replica.requests is None for replica in frame.replicas.values()):
+        return None
+    return {
+        "waiting": sum(not row.executing for row in rows),
+        "executing": sum(row.executing for row in rows),
+        "own": sum(row.own for row in rows),
+        "seats_in_use_without_own": sum(row.width for row in rows if row.executing and not row.own),
+    }
+
+
+def _totals(totals: Totals) -> Json:
+    return {
+        "nominal_sum": number(totals.nominal_sum),
+        "refused_share": number(totals.refused_share),
+        "levels": {name: _total(level) for name, level in totals.levels.items()},
+        "share_of_dispatch": {
+            name: {replica: number(share) for replica, share in level.share_of_dispatch.items()}
+            for name, level in totals.levels.items()
+            if level.share_of_dispatch
+        },
+        "skew": {name: number(level.skew) for name, level in totals.levels.items() if level.skew is not None},
+        "hot": totals.hot,
+    }
+
+
+def _total(level: LevelTotal) -> Json:
+    return {
+        "replicas": level.replicas,
+        "nominal": number(level.nominal),
+        "current": number(level.current),
+        "seats_in_use": number(level.seats_in_use),
+        "executing": number(level.executing),
+        "waiting": number(level.waiting),
+        "dispatched_per_s": number(level.dispatched_per_s),
+        "rejected_per_s": number(level.rejected_per_s),
+        "refused_share": number(level.refused_share),
+    }
+
+
+def _worst(values: Any) -> float | int | None:
+    return number(max((value for value in values if value is not None), default=None))

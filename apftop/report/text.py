@@ -1,0 +1,187 @@
+"""A Frame as text: what a person reads first comes first, and each number keeps its bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from apftop.present import UNKNOWN, interval, percent, plain, rate, seconds, utc, whole
+from apftop.records.frame import Frame, Level, Replica
+
+MOST_FLOWS = 10
+NAME_WIDTH = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of the levels table."""
+
+    title: str
+    cell: Callable[[Level], str]
+    left: bool = False
+
+
+LEVEL_COLUMNS = (
+    Column("LEVEL", lambda level: plain(level.name, NAME_WIDTH), left=True),
+    Column("STATE", lambda level: level.state, left=True),
+    Column("SEATS", lambda level: _seats(level)),
+    Column("NOMINAL", lambda level: whole(level.nominal)),
+    Column("DELTA", lambda level: _signed(level.limit_delta)),
+    Column("REACH", lambda level: whole(level.reachable_max)),
+    Column("CAP", lambda level: whole(level.max_seats_per_request)),
+    Column("WAITING", lambda level: whole(level.waiting)),
+    Column("DISP/S", lambda level: rate(_per_s(level, lambda one: one.counts.dispatched if one.counts else 0))),
+    Column("REJ/S", lambda level: _rejected(level)),
+    Column("FULL", lambda level: _full(level)),
+    Column("WAIT p50", lambda level: interval(level.waits.p50) if level.waits else UNKNOWN),
+    Column("WAIT p99", lambda level: interval(level.waits.p99) if level.waits else UNKNOWN),
+    Column("TIMED OUT", lambda level: str(level.waits.timed_out) if level.waits else UNKNOWN),
+)
+
+
+def text(frame: Frame, source: str, t0: float | None, t1: float | None, interval_s: float | None) -> str:
+    """The whole report."""
+    lines = [f"{plain(source)}  {_taken(t0, t1, interval_s)}"]
+    lines += [f"! {plain(problem)}" for problem in frame.problems]
+    for replica in frame.replicas.values():
+        lines += ["", *_replica(replica)]
+    if len(frame.replicas) > 1:
+        lines += ["", *_totals(frame)]
+    return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def _taken(t0: float | None, t1: float | None, interval_s: float | None) -> str:
+    if interval_s is not None and t0 is not None:
+        return f"{utc(t0)} .. {utc(t1)} ({interval_s:.3g} s)"
+    if interval_s is not None:
+        return f"over {interval_s:.3g} s"
+    return f"at {utc(t1)}, one sample: no rates" if t1 is not None else "at an unknown time, one sample: no rates"
+
+
+def _replica(replica: Replica) -> Iterable[str]:
+    yield "  ".join(part for part in _heading(replica) if part)
+    for problem in replica.problems:
+        yield f"  ! {plain(problem)}"
+    if replica.apf == "absent":
+        yield "  no flow control metrics: APF is switched off here, or this is not an API server with APF"
+        return
+    if replica.levels:
+        yield from _indented(table(LEVEL_COLUMNS, list(replica.levels.values())))
+    for level in replica.levels.values():
+        yield from (f"  {line}" for line in _remarks(level))
+    yield from _flows(replica)
+    if replica.cannot_fill:
+        yield f"  this server does not expose: {', '.join(replica.cannot_fill)}"
+
+
+def _heading(replica: Replica) -> list[str]:
+    kind = "" if replica.kind != "extension" else "not a kube-apiserver (mandatory levels only), left out of totals"
+    borrowing = f"borrowing {replica.borrowing}" if replica.borrowing != "ok" else ""
+    if replica.nan_levels:
+        borrowing += f" (NaN demand on {', '.join(map(plain, replica.nan_levels))})"
+    return [
+        plain(replica.name),
+        plain(replica.version or "version unknown"),
+        kind,
+        f"{whole(replica.server_concurrency)} seats" if replica.server_concurrency is not None else "",
+        f"nominal sum {whole(replica.nominal_sum)}" if replica.nominal_sum is not None else "",
+        f"{whole(replica.unassigned_seats)} unassigned" if (replica.unassigned_seats or 0) > 2 else "",
+        borrowing,
+        f"stale: {', '.join(map(plain, replica.stale_levels))}" if replica.stale_levels else "",
+        f"clock skew {seconds(replica.clock.skew_s)}" if abs(replica.clock.skew_s or 0) > 1 else "",
+    ]
+
+
+def _remarks(level: Level) -> Iterable[str]:
+    name = plain(level.name, NAME_WIDTH)
+    waits = level.waits
+    if waits is not None and waits.timed_out:
+        low, high = waits.time_outs_within_s or (0.0, None)
+        upper = "and up" if high is None else f"to {seconds(high)}"
+        yield f"{name}: {waits.timed_out} timed out in their queue after {seconds(low)} {upper}; not in the waits shown"
+    if waits is not None and waits.overflow_mean_bounds_s and waits.over_last_bound:
+        low, high = waits.overflow_mean_bounds_s
+        yield (
+            f"{name}: {percent(waits.over_last_bound)} waited beyond the last bucket, "
+            f"{seconds(low)} to {seconds(high)} on average"
+        )
+    if level.state == "blocked":
+        yield f"{name}: can never dispatch (limit 0, cannot borrow)"
+    if level.nominal == 0 and not level.exempt and level.state not in ("blocked", "stale"):
+        yield f"{name}: no guaranteed seats"
+    head = level.next_to_dispatch
+    if head is not None and head.fits is False and level.seats_idle:
+        yield (
+            f"{name}: {whole(level.seats_idle)} seats idle, but the next request (queue {head.queue}, "
+            f"{plain(head.user)}, {plain(head.verb)} {plain(head.resource)}) needs {head.seats}: the others wait for it"
+        )
+
+
+def _flows(replica: Replica) -> Iterable[str]:
+    busy = [flow for flow in replica.flows if flow.level != "exempt"][:MOST_FLOWS]
+    if not busy:
+        return
+    yield "  heaviest flows (schema / flow: waiting, executing, seats; mostly)"
+    for flow in busy:
+        kind = next(iter(flow.by_kind), "")
+        yield (
+            f"    {plain(flow.schema, NAME_WIDTH)} / {plain(flow.flow, 60) or '(none)'}: {flow.waiting} waiting, "
+            f"{flow.executing} executing, {flow.seats} seats; {plain(kind, NAME_WIDTH)}"
+        )
+
+
+def _totals(frame: Frame) -> Iterable[str]:
+    totals = frame.totals
+    hot = f", worst on {plain(totals.hot)}" if totals.hot else ""
+    yield f"all kube-apiservers: nominal sum {whole(totals.nominal_sum)}, {percent(totals.refused_share)} refused{hot}"
+    for name, level in totals.levels.items():
+        if level.skew is not None and level.skew >= 1.5 and level.dispatched_per_s:
+            top = max(level.share_of_dispatch, key=lambda one: level.share_of_dispatch[one])
+            share = f"{percent(level.share_of_dispatch[top])} of {rate(level.dispatched_per_s)} dispatched/s"
+            yield f"  {plain(name)}: {share} on {plain(top)} (max over mean {level.skew:.2f})"
+
+
+def table(columns: Sequence[Column], rows: Sequence[Level]) -> list[str]:
+    """Rows under their titles, numbers to the right."""
+    cells = [[column.title for column in columns], *([column.cell(row) for column in columns] for row in rows)]
+    widths = [max(len(line[i]) for line in cells) for i in range(len(columns))]
+    return [
+        "  ".join(
+            cell.ljust(width) if column.left else cell.rjust(width)
+            for cell, width, column in zip(line, widths, columns, strict=True)
+        )
+        for line in cells
+    ]
+
+
+def _indented(lines: Iterable[str]) -> Iterable[str]:
+    return (f"  {line}" for line in lines)
+
+
+def _signed(value: float | None) -> str:
+    return UNKNOWN if value is None else "0" if value == 0 else f"{'+' if value > 0 else '-'}{whole(abs(value))}"
+
+
+def _per_s(level: Level, count: Callable[[Level], float]) -> float | None:
+    if level.counts is None or level.window is None:
+        return None
+    return count(level) / level.window.seconds
+
+
+def _seats(level: Level) -> str:
+    """Seats in use over the current limit; the exempt level's limit is not enforced."""
+    return f"{whole(level.seats_in_use)}/{UNKNOWN if level.exempt else whole(level.current)}"
+
+
+def _rejected(level: Level) -> str:
+    if level.counts is None or level.window is None:
+        return UNKNOWN
+    parts = [f"{plain(reason)} {rate(n / level.window.seconds)}" for reason, n in level.counts.rejected.items()]
+    return ", ".join(parts) or "0"
+
+
+def _full(level: Level) -> str:
+    if level.utilization is None or level.exempt:
+        return UNKNOWN
+    mark = " life" if level.utilization.lifetime else ""
+    return percent(level.utilization.gt_99) + mark
