@@ -1,0 +1,137 @@
+"""Bundles: which samples a folder or an archive gives, and the times that they carry."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import shutil
+import tarfile
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from apftop.bundle import Bundle, read_bundle
+from apftop.parse.pick import pick
+from apftop.parse.vocabulary import wanted
+from apftop.records.raw import Endpoint, Sample
+from tests.case_values import report
+
+CASES = Path(__file__).parent / "cases"
+T0, T1 = 1775988180.0, 1775988210.0  # 2026-04-12T10:03:00Z and half a minute later
+
+
+def read(path: Path) -> Bundle:
+    def picked(chunks: Iterable[bytes], kind: str, encoding: str) -> tuple[bytes, str]:
+        return pick(chunks, kind, encoding, wanted())
+
+    return read_bundle(path, picked)
+
+
+def of(bundle: Bundle, endpoint: Endpoint, replica: str = "server") -> list[Sample]:
+    return [one for one in bundle.samples if (one.endpoint, one.replica) == (endpoint, replica)]
+
+
+def without_source(document: dict[str, object]) -> dict[str, object]:
+    return {key: value for key, value in document.items() if key != "source"}
+
+
+@pytest.mark.parametrize("case", ["C03", "C23", "C33"])
+def test_an_archive_reads_as_its_folder(case: str, tmp_path: Path) -> None:
+    archive = tmp_path / "bundle.tgz"
+    with tarfile.open(archive, "w:gz") as tar:
+        tar.add(CASES / case, "some/where" if case == "C23" else "bundle")
+
+    if case == "C23":
+        # Two folders deep is still one bundle: what all members share is left out.
+        assert read(archive).samples == read(CASES / case).samples
+    assert without_source(report(archive)) == without_source(report(CASES / case))
+
+
+def test_an_archive_made_inside_the_folder_reads_the_same(tmp_path: Path) -> None:
+    archive = tmp_path / "bundle.tgz"
+    with tarfile.open(archive, "w:gz") as tar:
+        tar.add(CASES / "C23", ".")
+
+    assert read(archive).samples == read(CASES / "C23").samples
+
+
+def test_times_of_the_samples() -> None:
+    bundle = read(CASES / "C27")
+
+    assert [one.received for one in of(bundle, Endpoint.METRICS)] == [T0, T1]
+    (dump,) = of(bundle, Endpoint.REQUESTS)
+    assert (dump.received, dump.server_time) == (T1, T1)
+    assert (bundle.times.t0, bundle.times.t1, bundle.times.interval_s) == (T0, T1, 30.0)
+
+
+def test_files_beside_the_replicas_hold_for_all() -> None:
+    bundle = read(CASES / "C23")
+
+    for replica in ("kas-a", "kas-b", "kas-c"):
+        assert len(of(bundle, Endpoint.METRICS, replica)) == 2
+        assert len(of(bundle, Endpoint.SCHEMAS, replica)) == 1
+        assert len(of(bundle, Endpoint.CONFIGS, replica)) == 1
+
+
+def test_a_replicas_own_file_wins_over_the_shared_one(tmp_path: Path) -> None:
+    bundle = tmp_path / "bundle"
+    shutil.copytree(CASES / "C23", bundle)
+    (bundle / "replicas" / "kas-b" / "scrape.json").write_text('{"t0": 1000, "t1": 1010}')
+    found = read(bundle)
+
+    assert [one.received for one in of(found, Endpoint.METRICS, "kas-b")] == [1000, 1010]
+    assert [one.received for one in of(found, Endpoint.METRICS, "kas-a")] == [T0, T1]
+
+
+def test_a_dump_beside_the_replicas_belongs_to_none_of_them(tmp_path: Path) -> None:
+    bundle = tmp_path / "bundle"
+    shutil.copytree(CASES / "C23", bundle)
+    shutil.copy(CASES / "C31" / "dump_requests.txt", bundle)
+    found = read(bundle)
+
+    assert not [one for one in found.samples if one.endpoint is Endpoint.REQUESTS]
+    assert any("dump_requests.txt" in problem for problem in found.problems)
+
+
+def test_raw_http_answers_give_status_date_and_body() -> None:
+    (answer,) = of(read(CASES / "C33"), Endpoint.LEVELS, "server1")
+
+    assert answer.status == 403
+    assert answer.server_date == T1
+    assert b"Forbidden" in answer.body
+    assert dict(answer.headers).keys() <= {"date", "content-type"}
+
+
+def test_an_interval_alone_gives_rates_without_times(tmp_path: Path) -> None:
+    bundle = tmp_path / "bundle"
+    shutil.copytree(CASES / "C03", bundle)
+    (bundle / "scrape.json").write_text('{"interval_s": 30}')
+    document = report(bundle)
+
+    assert document["taken"] == {"t0": None, "t1": None, "interval_s": 30}
+    assert document["replicas"]["server"]["levels"]["workload-low"]["dispatched_per_s"] == 368
+
+
+def test_times_per_file_win_over_times_per_replica(tmp_path: Path) -> None:
+    shutil.copy(CASES / "C31" / "dump_requests.txt", tmp_path)
+    meta = {
+        "server": {"Date": "Sun, 12 Apr 2026 10:03:00 GMT"},
+        "dump_requests.txt": {"Date": "Sun, 12 Apr 2026 10:03:30 GMT", "local_received": "2026-04-12T10:05:12Z"},
+    }
+    (tmp_path / "http_meta.json").write_text(json.dumps(meta))
+    (dump,) = of(read(tmp_path), Endpoint.REQUESTS)
+
+    assert dump.server_date == T1
+    assert dump.received == T1 + 102
+
+
+def test_plain_and_packed_files_read_the_same(tmp_path: Path) -> None:
+    plain = tmp_path / "plain"
+    plain.mkdir()
+    for file in (CASES / "C03").iterdir():
+        body = file.read_bytes()
+        name = file.name.removesuffix(".gz")
+        (plain / name).write_bytes(gzip.decompress(body) if file.suffix == ".gz" else body)
+
+    assert without_source(report(plain)) == without_source(report(CASES / "C03"))

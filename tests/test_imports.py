@@ -1,0 +1,103 @@
+"""One direction: a room imports only from rooms to its left, and heavy libraries only where they are used."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import apftop
+
+PACKAGE = Path(apftop.__file__).parent
+ROOMS = (
+    "apf",
+    "records",
+    "rules",
+    "errors",
+    "other_body",
+    "http_text",
+    "access",
+    "plugin",
+    "cluster",
+    "failures",
+    "fetch",
+    "bundle_times",
+    "bundle_files",
+    "bundle",
+    "parse",
+    "live",
+    "join",
+    "derive",
+    "present",
+    "cli_options",
+    "report",
+    "cli",
+    "__main__",
+)
+ONLY_IN = {
+    "textual": ("ui",),
+    "kubernetes": ("cluster",),
+    "pandas": ("export",),
+    "aiohttp": ("failures", "fetch"),
+    "prometheus_api_client": ("promql", "prometheus"),
+}
+
+
+def modules() -> Iterator[tuple[str, Path]]:
+    for path in sorted(PACKAGE.rglob("*.py")):
+        inner = path.relative_to(PACKAGE)
+        if inner.name == "__init__.py" and len(inner.parts) == 1:
+            continue
+        yield inner.parts[0].removesuffix(".py"), path
+
+
+def imported(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (name.name for name in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            yield node.module or ""
+
+
+@pytest.mark.parametrize(("room", "path"), list(modules()), ids=lambda one: str(one).removeprefix(str(PACKAGE)))
+def test_a_module_imports_only_from_its_left(room: str, path: Path) -> None:
+    for name in imported(path):
+        parts = name.split(".")
+        if parts[0] == "apftop" and len(parts) > 1:
+            other = parts[1]
+            assert ROOMS.index(other) <= ROOMS.index(room), f"{path} imports {name}"
+        elif parts[0] in ONLY_IN:
+            assert room in ONLY_IN[parts[0]], f"{path} imports {name}"
+
+
+def test_apf_imports_nothing_else_of_ours() -> None:
+    for room, path in modules():
+        if room == "apf":
+            assert all(name.startswith("apftop.apf") for name in imported(path) if name.startswith("apftop"))
+
+
+def loaded(*arguments: str) -> set[str]:
+    """Top-level modules that one run of the command line has loaded."""
+    code = (
+        "import sys; from apftop.cli import cli\n"
+        "try: cli.main(sys.argv[1:], standalone_mode=False)\n"
+        "except SystemExit: pass\n"
+        "print('LOADED', *sorted({name.partition('.')[0] for name in sys.modules}))"
+    )
+    run = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)
+    return set(run.stdout.rpartition("LOADED ")[2].split())
+
+
+def test_help_loads_no_heavy_library() -> None:
+    assert not loaded("report", "--help") & {"kubernetes", "aiohttp", "textual", "pandas", "numpy", "yaml", "msgspec"}
+
+
+def test_report_on_a_bundle_loads_only_what_it_needs() -> None:
+    bundle = Path(__file__).parent / "cases" / "C03"
+
+    assert not loaded("report", str(bundle)) & {"kubernetes", "aiohttp", "textual", "pandas", "numpy"}
