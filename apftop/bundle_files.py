@@ -98,7 +98,11 @@ def _safe(name: str, path: Path) -> PurePosixPath:
 
 
 def _common_top(names: list[PurePosixPath]) -> int:
-    """1 where all members lie under one folder, as `tar czf bundle.tgz bundle/` makes it, else 0."""
-    tops = {name.parts[0] for name in names if len(name.parts) > 1}
-    inside = all(len(name.parts) > 1 for name in names)
-    return 1 if names and inside and len(tops) == 1 and tops != {"replicas"} and tops != {"http"} else 0
+    """How many folders all members share, as `tar czf bundle.tgz some/bundle` makes them."""
+    shared = 0
+    while all(len(name.parts) > shared + 1 for name in names) and names:
+        tops = {name.parts[shared] for name in names}
+        if len(tops) > 1 or tops & {"replicas", "http"}:
+            break
+        shared += 1
+    return shared
