@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TypeVar
 
 from apftop.apf.release import holds, parse_release
-from apftop.parse.vocabulary import Measure, vocabulary
+from apftop.parse.vocabulary import Measure, Vocabulary, vocabulary
 from apftop.records.parsed import Family, Histogram, Labels, Metrics
 from apftop.records.view import Key, View
 
@@ -42,8 +42,13 @@ def view(metrics: Metrics) -> View:
         values=values,
         histograms=histograms,
         sources=sources,
+        unknown_families=tuple(sorted(name for name in metrics.families if _unknown(name, words))),
         problems=tuple(problems),
     )
+
+
+def _unknown(name: str, words: Vocabulary) -> bool:
+    return name.startswith(words.prefix) and name.removeprefix(words.prefix) not in words.flowcontrol
 
 
 def _family(metrics: Metrics, prefix: str, measure: Measure) -> Family | None:

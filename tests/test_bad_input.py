@@ -153,6 +153,15 @@ def test_a_url_that_is_no_api_server() -> None:
     assert json.loads(run.stdout)["replicas"][url.removeprefix("http://")]["levels"] == {}
 
 
+def test_reports_repeat_as_json_lines() -> None:
+    with server(lambda path: (200, TEXT, METRICS) if path == "/metrics" else (404, "text/plain", b"no\n")) as url:
+        run = apftop("report", "--server", url, "-b", "-n", "2", "-d", "0.5", "-o", "json")
+    documents = [json.loads(line) for line in run.stdout.splitlines()]
+
+    assert len(documents) == 2
+    assert documents[0]["taken"]["t1"] == documents[1]["taken"]["t0"]
+
+
 def test_a_bundle_that_is_not_there() -> None:
     one_line(apftop("report", "/nonexistent/bundle"), "/nonexistent/bundle", "no such file")
 

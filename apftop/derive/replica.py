@@ -53,6 +53,8 @@ def replica(state: ReplicaState, request_timeout_s: float | None = None) -> Repl
         requests=known.requests,
         sources=known.view.sources if known.view else {},
         cannot_fill=_cannot_fill(known.view),
+        unknown_families=known.view.unknown_families if known.view else (),
+        unknown_columns=_unknown_columns(state),
         corrections=_corrections(known),
         problems=(*known.problems, *_faults(state)),
     )
@@ -125,6 +127,14 @@ def _faults(state: ReplicaState) -> list[str]:
         for bad in read.data.bad
     ]
     return access_problems(state.outcomes) + bad
+
+
+def _unknown_columns(state: ReplicaState) -> tuple[str, ...]:
+    """Columns of the dumps that are newer than we know, as `dump: column`."""
+    found = [(Endpoint.LEVELS, row.extra) for read in state.levels[-1:] for row in read.data.rows]
+    found += [(Endpoint.QUEUES, row.extra) for row in state.queues.data.rows] if state.queues else []
+    found += [(Endpoint.REQUESTS, row.extra) for row in state.requests.data.rows] if state.requests else []
+    return tuple(dict.fromkeys(f"{endpoint.value}: {column}" for endpoint, extra in found for column, _ in extra))
 
 
 def _cannot_fill(view: View | None) -> tuple[str, ...]:

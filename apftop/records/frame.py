@@ -353,6 +353,8 @@ class Replica:
     requests: tuple[Request, ...] | None
     sources: Mapping[str, str]
     cannot_fill: tuple[str, ...]
+    unknown_families: tuple[str, ...]
+    unknown_columns: tuple[str, ...]
     corrections: tuple[str, ...]
     problems: tuple[str, ...]
 

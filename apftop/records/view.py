@@ -23,7 +23,8 @@ class View:
     """The measures of one replica at one moment.
 
     `sources` says which family a measure was read from. `start` is the process start in Unix seconds. `features` are
-    the feature gates that the server reports. A measure that is missing in `values` and `histograms` was not exposed.
+    the feature gates that the server reports. `unknown_families` are flow control families that the
+    vocabulary lacks. A measure that is missing in `values` and `histograms` was not exposed.
     """
 
     release: Release | None
@@ -33,4 +34,5 @@ class View:
     values: Mapping[str, Mapping[Key, float]]
     histograms: Mapping[str, Mapping[Key, Histogram]]
     sources: Mapping[str, str]
+    unknown_families: tuple[str, ...]
     problems: tuple[str, ...] = ()

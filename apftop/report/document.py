@@ -108,6 +108,7 @@ def _replica(replica: Replica) -> Json:
         "schemas": {name: _schema(schema) for name, schema in replica.schemas.items()},
         "sources": dict(replica.sources),
         "cannot_fill": list(replica.cannot_fill),
+        "unknown": {"families": list(replica.unknown_families), "columns": list(replica.unknown_columns)},
         "corrections": list(replica.corrections),
         "problems": list(replica.problems),
     }

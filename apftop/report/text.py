@@ -70,6 +70,9 @@ def _replica(replica: Replica) -> Iterable[str]:
     for level in replica.levels.values():
         yield from (f"  {line}" for line in _remarks(level))
     yield from _flows(replica)
+    if replica.unknown_families or replica.unknown_columns:
+        names = ", ".join(map(plain, (*replica.unknown_families, *replica.unknown_columns)))
+        yield f"  newer than this apftop, not used: {names}"
     if replica.cannot_fill:
         yield f"  this server does not expose: {', '.join(replica.cannot_fill)}"
 

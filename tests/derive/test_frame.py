@@ -205,6 +205,27 @@ def test_an_older_sample_is_left_out_and_named() -> None:
     assert any("older" in problem for problem in replica.problems)
 
 
+def test_a_family_newer_than_the_vocabulary_is_kept_and_named() -> None:
+    replica = a_replica(a_sample(exposition(series("seat_price", 3, priority_level="load")), 0.0))
+
+    assert replica.unknown_families == ("apiserver_flowcontrol_seat_price",)
+
+
+def test_a_column_newer_than_we_know_is_kept_and_named() -> None:
+    dump = b"PriorityLevelName, ActiveQueues, IsIdle, IsQuiescing, WaitingRequests, ExecutingRequests, Mood\n"
+    dump += b"load,              0,            true,   false,       0,               0,                 calm\n"
+    replica = a_replica(a_sample(dump, 0.0, Endpoint.LEVELS))
+
+    assert replica.unknown_columns == ("dump_priority_levels: Mood",)
+
+
+def test_a_release_newer_than_we_know_is_read_and_named() -> None:
+    replica = a_replica(a_sample(exposition(limit("nominal", 5, "load"), release="v1.99.0"), 0.0))
+
+    assert replica.levels["load"].nominal == 5
+    assert any("v1.99.0 is outside the releases" in problem for problem in replica.problems)
+
+
 def test_series_that_contradict_each_other_are_unknown_and_named() -> None:
     replica = a_replica(
         a_sample(
