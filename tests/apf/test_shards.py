@@ -1,0 +1,47 @@
+"""Hands of queues: vectors that real servers agree with."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from apftop.apf.shards import deal, flow_hash, hand
+
+VECTORS = [
+    ("service-accounts", "system:serviceaccount:default:default", 128, "ba4dd08bd6ad597f", (127, 66, 18, 15, 64, 74)),
+    ("global-default", "system:anonymous", 128, "529714ada962409c", (28, 42, 66, 34, 23, 24)),
+    ("kube-controller-manager", "", 128, "c5de3c89e5a0a139", (57, 103, 71, 102, 95, 91)),
+    ("system-nodes", "system:node:node-1", 64, "a54580566ae0e4df", (31, 41, 53, 23, 38, 17)),
+    ("service-accounts", "system:é", 128, "8f4c90e8ab2ecfbe", (62, 54, 79, 121, 13, 88)),
+]
+
+
+@pytest.mark.parametrize(("schema", "distinguisher", "queues", "hashed", "cards"), VECTORS)
+def test_the_hand_of_a_flow(schema: str, distinguisher: str, queues: int, hashed: str, cards: tuple[int, ...]) -> None:
+    assert f"{flow_hash(schema, distinguisher):016x}" == hashed
+    assert hand(schema, distinguisher, queues, 6) == cards
+
+
+def test_hands_at_the_ends_of_the_hash() -> None:
+    assert deal(0, 6, 6) == (0, 1, 2, 3, 4, 5)
+    assert deal(2**64 - 1, 64, 6) == (63, 15, 55, 23, 31, 2)
+    assert deal(2**64 - 1, 128, 6) == (127, 1, 7, 56, 91, 6)
+
+
+def test_a_level_of_one_queue_deals_no_hand() -> None:
+    assert hand("schema", "user", 1, 1) == ()
+
+
+def test_a_hand_larger_than_the_deck_is_refused() -> None:
+    with pytest.raises(ValueError, match="cannot be dealt"):
+        deal(1, 4, 5)
+
+
+@given(st.integers(0, 2**64 - 1), st.integers(1, 200), st.data())
+def test_a_hand_holds_different_queues_of_the_deck(hashed: int, queues: int, data: st.DataObject) -> None:
+    size = data.draw(st.integers(1, min(queues, 12)))
+    cards = deal(hashed, queues, size)
+
+    assert len(set(cards)) == size
+    assert all(0 <= card < queues for card in cards)
