@@ -12,7 +12,7 @@ from apftop.bundle_files import Files, Pick, read_files
 from apftop.bundle_times import Meta, Times, read_meta, read_stamp, read_times
 from apftop.errors import Trouble
 from apftop.http_text import HttpAnswer, http_date, parse_http
-from apftop.records.raw import Endpoint, Sample
+from apftop.records.raw import DUMPS, Endpoint, Sample
 
 SINGLE = "server"
 """The replica's name in a bundle without a folder `replicas`."""
@@ -67,7 +67,7 @@ def read_bundle(path: Path, pick: Pick) -> Bundle:
     samples: list[Sample] = []
     for server in servers or [SINGLE]:
         root = PurePosixPath("replicas", server) if servers else PurePosixPath()
-        samples += _replica(files, server, root, times, problems)
+        samples += _replica(files, server, root, times, problems, pick)
     if servers:
         problems += [f"{name}: belongs to one server, but lies beside replicas/" for name in shared if _lost(name)]
     return Bundle(tuple(samples), times, tuple(problems))
@@ -90,11 +90,12 @@ def _stem(name: PurePosixPath) -> str:
 
 
 def _lost(name: PurePosixPath) -> bool:
-    return len(name.parts) == 1 and _stem(name) in STEMS and STEMS[_stem(name)] not in SHARED
+    """Whether a file beside `replicas` can only be of one server."""
+    return _stem(name) in STEMS and STEMS[_stem(name)] not in SHARED
 
 
 def _replica(
-    files: Files, server: str, root: PurePosixPath, shared_times: Times, problems: list[str]
+    files: Files, server: str, root: PurePosixPath, shared_times: Times, problems: list[str], pick: Pick
 ) -> Iterator[Sample]:
     """The samples of one server: its own files, and those beside `replicas/` that it does not have itself."""
     own = {name.relative_to(root): name for name in (*files.bodies, *files.faults) if name.is_relative_to(root)}
@@ -120,7 +121,7 @@ def _replica(
         if name in files.faults:
             yield replace(sample, error=files.faults[name])
         elif inner.parts[0] == "http":
-            yield _raw(sample, files.bodies[name])
+            yield _raw(sample, files.bodies[name], pick)
         else:
             yield replace(sample, body=files.bodies[name], content_type=files.content_types.get(name, ""))
 
@@ -131,30 +132,37 @@ def _rank(inner: PurePosixPath) -> tuple[bool, int, str]:
 
 
 def _timed(sample: Sample, stem: str, file: str, times: Times, meta: Meta) -> Sample:
-    """Give a saved answer the times that were noted with it."""
+    """Give a saved answer the times that were noted with it: those of scrape.json are nobody's measured clock."""
+    dump = sample.endpoint in DUMPS
     if stem == "metrics_t0":
         stamp = times.t0
     elif sample.endpoint is Endpoint.METRICS:
         stamp = times.t1 if times.t1 is not None else times.t0
     else:
-        stamp = times.t1
+        stamp = times.t1 if times.shown else None
     noted = meta.of(sample.replica, file)
-    dump_time = times.dump_time if sample.endpoint in (Endpoint.LEVELS, Endpoint.QUEUES, Endpoint.REQUESTS) else None
     return replace(
         sample,
-        sent=noted.sent if noted.sent is not None else stamp,
-        received=noted.received if noted.received is not None else stamp,
+        sent=noted.sent,
+        received=noted.received,
         server_date=noted.date,
-        server_time=dump_time,
+        server_time=times.dump_time if dump else None,
+        noted=stamp,
     )
 
 
-def _raw(sample: Sample, body: bytes) -> Sample:
+def _raw(sample: Sample, body: bytes, pick: Pick) -> Sample:
+    """A saved HTTP answer, of which metrics are picked like any others."""
     try:
         answer = parse_http(body)
+        sample = _answered(sample, answer)
+        if sample.endpoint is Endpoint.METRICS and sample.status == 200:
+            headers = dict(answer.headers)
+            picked, kind = pick([answer.body], sample.content_type, headers.get("content-encoding", ""))
+            return replace(sample, body=picked, content_type=kind)
     except ValueError as error:
         return replace(sample, error=f"{sample.origin}: {error}")
-    return _answered(sample, answer)
+    return sample
 
 
 def _answered(sample: Sample, answer: HttpAnswer) -> Sample:

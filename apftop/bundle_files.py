@@ -55,7 +55,7 @@ def read_files(path: Path, pick: Pick, wanted: Callable[[PurePosixPath], bool]) 
 
 def _read(files: Files, name: PurePosixPath, stream: IO[bytes], pick: Pick) -> None:
     chunks = iter(lambda: stream.read(CHUNK), b"")
-    if name.name.startswith("metrics"):
+    if name.name.startswith("metrics") and "http" not in name.parts[:-1]:
         content_type = "application/vnd.google.protobuf" if ".pb" in name.suffixes else ""
         files.bodies[name], files.content_types[name] = pick(chunks, content_type, "")
         return

@@ -21,6 +21,7 @@ def view(metrics: Metrics) -> View:
     release = parse_release(version)
     values: dict[str, dict[Key, float]] = {}
     histograms: dict[str, dict[Key, Histogram]] = {}
+    torn: dict[str, frozenset[Key]] = {}
     sources: dict[str, str] = {}
     problems = list(metrics.problems)
     if release is not None and not holds(release, words.known_releases):
@@ -31,9 +32,12 @@ def view(metrics: Metrics) -> View:
             continue
         sources[name] = family.name
         if family.values:
-            values[name] = _keyed(family.name, family.values, measure, problems)
+            values[name], torn[name] = _keyed(family.values, measure)
         if family.histograms:
-            histograms[name] = _keyed(family.name, family.histograms, measure, problems)
+            histograms[name], torn[name] = _keyed(family.histograms, measure)
+        for key in sorted(torn.get(name, ())):
+            about = " ".join(part for part in key if part)
+            problems.append(f"{family.name}: two different values for {about}, both left out")
     return View(
         release=release,
         version=version,
@@ -41,6 +45,8 @@ def view(metrics: Metrics) -> View:
         features=_features(metrics),
         values=values,
         histograms=histograms,
+        torn=torn,
+        incomplete=bool(metrics.problems),
         sources=sources,
         unknown_families=tuple(sorted(name for name in metrics.families if _unknown(name, words))),
         problems=tuple(problems),
@@ -48,7 +54,9 @@ def view(metrics: Metrics) -> View:
 
 
 def _unknown(name: str, words: Vocabulary) -> bool:
-    return name.startswith(words.prefix) and name.removeprefix(words.prefix) not in words.flowcontrol
+    """Whether a flow control family is newer than the vocabulary; federated ones may come as parts of a histogram."""
+    stem = name.removesuffix("_sum").removesuffix("_count")
+    return name.startswith(words.prefix) and not {name, stem} & {words.prefix + known for known in words.flowcontrol}
 
 
 def _family(metrics: Metrics, prefix: str, measure: Measure) -> Family | None:
@@ -59,7 +67,8 @@ def _family(metrics: Metrics, prefix: str, measure: Measure) -> Family | None:
     return None
 
 
-def _keyed(name: str, series: Mapping[Labels, V], measure: Measure, problems: list[str]) -> dict[Key, V]:
+def _keyed(series: Mapping[Labels, V], measure: Measure) -> tuple[dict[Key, V], frozenset[Key]]:
+    """The series by what they are about, and those that contradict each other, which are left out."""
     keyed: dict[Key, V] = {}
     torn: set[Key] = set()
     for labels, value in series.items():
@@ -69,8 +78,7 @@ def _keyed(name: str, series: Mapping[Labels, V], measure: Measure, problems: li
         keyed[key] = value
     for key in torn:
         del keyed[key]
-        problems.append(f"{name}: two different values for {' '.join(part for part in key if part)}, both left out")
-    return keyed
+    return keyed, frozenset(torn)
 
 
 def _key(labels: Labels, measure: Measure) -> Key:

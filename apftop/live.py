@@ -11,7 +11,7 @@ from apftop.parse.instances import split_by_instance
 from apftop.parse.metrics import parse_metrics
 from apftop.parse.objects import configs_of, parse_objects, schemas_of
 from apftop.records.parsed import Metrics, ParseError
-from apftop.records.raw import WIRE_BYTES, Endpoint, Sample
+from apftop.records.raw import OBJECTS, WIRE_BYTES, Endpoint, Sample
 from apftop.records.state import Outcome, OwnAnswer, Read, ReplicaState, State
 
 FLOW_SCHEMA_UID = "x-kubernetes-pf-flowschema-uid"
@@ -42,6 +42,9 @@ def observe(state: State, sample: Sample) -> State:
         data, problems = _parse(sample)
     except ParseError as error:
         fault = f"{sample.origin or sample.endpoint}: {error}"
+        if sample.sent is None:
+            # A saved file is not read again: what is wrong with it stays true when another one follows.
+            replica = _problem(replica, fault)
         return _put(state, _with_outcome(replica, sample, Outcome(sample.status, fault)))
     replica = _with_outcome(replica, sample, Outcome(sample.status or 200))
     if isinstance(data, Metrics):
@@ -53,7 +56,10 @@ def _parse(sample: Sample) -> tuple[Any, tuple[str, ...]]:
     """The data, and what of it could not be read."""
     match sample.endpoint:
         case Endpoint.METRICS:
-            return parse_metrics(sample.body, sample.content_type), ()
+            metrics = parse_metrics(sample.body, sample.content_type)
+            if not metrics.families:
+                raise ParseError("no family in it that apftop reads: empty, or not of an API server")
+            return metrics, ()
         case Endpoint.LEVELS:
             return parse_levels(sample.body), ()
         case Endpoint.QUEUES:
@@ -70,22 +76,27 @@ def _with_metrics(state: State, replica: ReplicaState, sample: Sample, metrics: 
     parts = split_by_instance(metrics)
     if len(parts) <= 1:
         return _put(state, _with_data(replica, sample, metrics))
+    state = _put(state, replace(replica, federated=True))
     for instance, part in parts.items():
         name = instance if sample.replica == "server" else f"{sample.replica}/{instance}"
-        single = state.replicas.get(name) or replace(replica, name=name, metrics=())
-        single = replace(single, schemas=replica.schemas, configs=replica.configs)
-        state = _put(state, _with_data(_with_outcome(single, sample, Outcome(200)), sample, part))
-    return State({name: one for name, one in state.replicas.items() if name != sample.replica})
+        single = state.replicas.get(name) or ReplicaState(name)
+        single = replace(single, schemas=replica.schemas or single.schemas, configs=replica.configs or single.configs)
+        for endpoint in (Endpoint.METRICS, *OBJECTS):
+            if endpoint in replica.outcomes:
+                single = replace(single, outcomes={**single.outcomes, endpoint: replica.outcomes[endpoint]})
+        state = _put(state, _with_data(single, sample, part))
+    return state
 
 
 def _with_data(replica: ReplicaState, sample: Sample, data: Any, problems: tuple[str, ...] = ()) -> ReplicaState:
-    stamps = data.stamps if isinstance(data, Metrics) else None
+    stamps = sorted(stamp for pair in data.stamps.values() for stamp in pair) if isinstance(data, Metrics) else []
     read = Read(
         data=data,
         sent=stamps[0] if stamps else sample.sent,
-        received=stamps[1] if stamps else sample.received,
+        received=stamps[-1] if stamps else sample.received,
         server_date=sample.server_date,
         server_time=sample.server_time,
+        noted=sample.noted,
         origin=sample.origin,
         status=sample.status,
         level_uid=sample.header(LEVEL_UID) or "",
@@ -136,7 +147,12 @@ def _with_own(replica: ReplicaState, sample: Sample) -> ReplicaState:
         refused=refused,
         retry_after_s=float(retry) if retry.isdecimal() else None,
     )
-    return replace(replica, own=(*replica.own[-OWN_KEPT:], answer))
+    return replace(
+        replica,
+        own=(*replica.own[-OWN_KEPT:], answer),
+        own_sent=replica.own_sent + 1,
+        own_refused=replica.own_refused + refused,
+    )
 
 
 def _bytes(sample: Sample) -> int:
@@ -145,7 +161,8 @@ def _bytes(sample: Sample) -> int:
 
 
 def _with_outcome(replica: ReplicaState, sample: Sample, outcome: Outcome) -> ReplicaState:
-    return replace(replica, outcomes={**replica.outcomes, sample.endpoint: outcome})
+    failed = replica.failed or bool(outcome.error) or outcome.status != 200
+    return replace(replica, outcomes={**replica.outcomes, sample.endpoint: outcome}, failed=failed)
 
 
 def _problem(replica: ReplicaState, text: str) -> ReplicaState:

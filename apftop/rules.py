@@ -33,10 +33,12 @@ class Clock(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Window(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """When the server's own nanosecond counts are taken as the length of a window."""
+    """When two answers are of one server, and whose clock gives the time between them. Shares and seconds."""
 
     clock_agreement: float
     clock_agreement_s: float
+    start_jitter_s: float
+    tear_s: float
 
 
 class Flows(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

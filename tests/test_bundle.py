@@ -59,9 +59,9 @@ def test_an_archive_made_inside_the_folder_reads_the_same(tmp_path: Path) -> Non
 def test_times_of_the_samples() -> None:
     bundle = read(CASES / "C27")
 
-    assert [one.received for one in of(bundle, Endpoint.METRICS)] == [T0, T1]
+    assert [(one.noted, one.received) for one in of(bundle, Endpoint.METRICS)] == [(T0, None), (T1, None)]
     (dump,) = of(bundle, Endpoint.REQUESTS)
-    assert (dump.received, dump.server_time) == (T1, T1)
+    assert (dump.received, dump.server_time, dump.noted) == (None, T1, T1)
     assert (bundle.times.t0, bundle.times.t1, bundle.times.interval_s) == (T0, T1, 30.0)
 
 
@@ -80,8 +80,8 @@ def test_a_replicas_own_file_wins_over_the_shared_one(tmp_path: Path) -> None:
     (bundle / "replicas" / "kas-b" / "scrape.json").write_text('{"t0": 1000, "t1": 1010}')
     found = read(bundle)
 
-    assert [one.received for one in of(found, Endpoint.METRICS, "kas-b")] == [1000, 1010]
-    assert [one.received for one in of(found, Endpoint.METRICS, "kas-a")] == [T0, T1]
+    assert [one.noted for one in of(found, Endpoint.METRICS, "kas-b")] == [1000, 1010]
+    assert [one.noted for one in of(found, Endpoint.METRICS, "kas-a")] == [T0, T1]
 
 
 def test_a_dump_beside_the_replicas_belongs_to_none_of_them(tmp_path: Path) -> None:
@@ -111,6 +111,84 @@ def test_an_interval_alone_gives_rates_without_times(tmp_path: Path) -> None:
 
     assert document["taken"] == {"t0": None, "t1": None, "interval_s": 30}
     assert document["replicas"]["server"]["levels"]["workload-low"]["dispatched_per_s"] == 368
+
+
+@pytest.mark.parametrize(
+    "scrape", ['{"interval_s": 30}', '{"t0": "2026-04-12T10:02:00Z", "t1": "2026-04-12T10:03:22Z"}']
+)
+def test_noted_times_are_no_clock_skew(scrape: str, tmp_path: Path) -> None:
+    shutil.copy(CASES / "C31" / "dump_requests.txt", tmp_path)
+    (tmp_path / "scrape.json").write_text(scrape)
+    replica = report(tmp_path)["replicas"]["server"]
+
+    assert replica["clock_skew_s"] is None
+    assert replica["clock"]["known_from"] == "the arrival of the dump's own request"
+    assert replica["levels"]["global-default"]["oldest_waiting_s"] == pytest.approx(3.1875)
+
+
+def test_ages_without_any_clock_are_unknown(tmp_path: Path) -> None:
+    shutil.copy(CASES / "C41" / "replicas" / "kas-a" / "dump_requests.txt", tmp_path)
+    (tmp_path / "scrape.json").write_text('{"interval_s": 30}')
+    document = report(tmp_path)
+
+    assert {row["age_s"] for row in document["requests"]} == {None}
+    assert "unreliable" in document["replicas"]["server"]["clock"]["known_from"]
+
+
+def test_metrics_saved_with_their_http_head(tmp_path: Path) -> None:
+    (tmp_path / "http").mkdir()
+    body = gzip.decompress((CASES / "C03" / "metrics_t1.txt.gz").read_bytes())
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain; version=0.0.4\r\nSet-Cookie: secret\r\n\r\n"
+    (tmp_path / "http" / "metrics.txt").write_bytes(head + body)
+
+    assert report(tmp_path)["replicas"]["server"]["levels"]["workload-low"]["nominal"] == 25
+
+
+def test_a_refusal_saved_with_its_http_head_keeps_its_status(tmp_path: Path) -> None:
+    (tmp_path / "http").mkdir()
+    head = b"HTTP/1.1 429 Too Many Requests\nRetry-After: 4\nX-Kubernetes-PF-FlowSchema-UID: u\n\nToo many requests\n"
+    (tmp_path / "http" / "metrics.txt").write_bytes(head)
+    replica = report(tmp_path)["replicas"]["server"]
+
+    assert replica["endpoints"]["metrics"] == 429
+    assert (replica["own"]["rejected"], replica["own"]["of"]) == (1, 1)
+
+
+def test_an_unreadable_first_answer_is_named_although_the_second_is_fine(tmp_path: Path) -> None:
+    bundle = tmp_path / "bundle"
+    shutil.copytree(CASES / "C03", bundle)
+    (bundle / "metrics_t0.txt.gz").unlink()
+    (bundle / "metrics_t0.txt").write_bytes(b"")
+    document = report(bundle)
+    replica = document["replicas"]["server"]
+
+    assert any("metrics_t0.txt" in problem for problem in replica["problems"])
+    assert replica["levels"]["workload-low"]["dispatched"] is None
+    assert replica["levels"]["workload-low"]["seats_in_use"] == 39
+
+
+def test_answers_in_the_wrong_order_give_no_rates(tmp_path: Path) -> None:
+    bundle = tmp_path / "bundle"
+    shutil.copytree(CASES / "C03", bundle)
+    (bundle / "metrics_t0.txt.gz").rename(bundle / "x")
+    (bundle / "metrics_t1.txt.gz").rename(bundle / "metrics_t0.txt.gz")
+    (bundle / "x").rename(bundle / "metrics_t1.txt.gz")
+    replica = report(bundle)["replicas"]["server"]
+
+    assert replica["levels"]["workload-low"]["dispatched_per_s"] is None
+    assert any("different servers, out of order" in problem for problem in replica["problems"])
+
+
+def test_empty_metrics_do_not_mean_that_apf_is_off(tmp_path: Path) -> None:
+    bundle = tmp_path / "bundle"
+    shutil.copytree(CASES / "C03", bundle)
+    for name in ("metrics_t0.txt.gz", "metrics_t1.txt.gz", "dump_priority_levels.txt"):
+        (bundle / name).unlink()
+    (bundle / "metrics.txt").write_bytes(b"")
+    replica = report(bundle)["replicas"]["server"]
+
+    assert replica["apf"] == "ok"
+    assert replica["levels"]["workload-low"]["waiting"] == 300
 
 
 def test_times_per_file_win_over_times_per_replica(tmp_path: Path) -> None:

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping
 
 import pytest
 
-from apftop.derive.deltas import Step, add, step
+from apftop.derive.deltas import Step, add
 from apftop.derive.frame import frame
+from apftop.derive.pairing import pair
 from apftop.join import view
 from apftop.live import fold
 from apftop.parse.dumps import parse_levels, parse_queues, parse_requests
@@ -31,7 +32,9 @@ def metrics(scrape: Scrape) -> Metrics:
 
 
 def between(first: Scrape, last: Scrape) -> Step:
-    return step(view(metrics(first)), view(metrics(last)), first.t, last.t)
+    pairing = pair(view(metrics(first)), view(metrics(last)), first.t, last.t)
+    assert pairing.step is not None, pairing.note
+    return pairing.step
 
 
 def windows(scrapes: list[Scrape]) -> Iterator[tuple[Scrape, Scrape]]:
@@ -53,6 +56,17 @@ def total(values: Mapping[Key, float] | Mapping[Key, Histogram], level: str, by:
 
 def summed(step: Step, measure: str, level: str, by: str | None = None) -> Histogram | None:
     return add([h for key, h in step.histograms(measure).items() if key.level == level and by in (None, key.by)])
+
+
+@each
+def test_answers_of_different_replicas_or_in_the_wrong_order_give_no_rates(recording: Recording) -> None:
+    firsts = [recording.of(replica)[0] for replica in recording.replicas]
+    lasts = [recording.of(replica)[-1] for replica in recording.replicas]
+    for first in firsts:
+        for last in lasts:
+            earlier, later = view(metrics(first)), view(metrics(last))
+            assert (pair(earlier, later, first.t, last.t).step is not None) == (first.replica == last.replica)
+            assert pair(later, earlier, first.t, last.t).step is None
 
 
 @each
@@ -87,26 +101,25 @@ def test_no_row_of_the_dumps_is_lost_or_invented(recording: Recording) -> None:
 def test_counting_identities_hold_over_windows_and_the_whole(recording: Recording) -> None:
     for replica in recording.replicas:
         for first, last in windows(recording.of(replica)):
-            pair, level = between(first, last), recording.level
-            assert pair.window is not None
-            dispatched, rejected = total(pair.counters("dispatched"), level), total(pair.counters("rejected"), level)
-            timed_out = total(pair.counters("rejected"), level, "time-out")
-            queued = total(pair.after.values["waiting"], level) - total(pair.before.values["waiting"], level)
-            tolerance = max(5.0, 0.2 * (dispatched + rejected) / pair.window.seconds)
+            step, level = between(first, last), recording.level
+            dispatched, rejected = total(step.counters("dispatched"), level), total(step.counters("rejected"), level)
+            timed_out = total(step.counters("rejected"), level, "time-out")
+            queued = total(step.after.values["waiting"], level) - total(step.before.values["waiting"], level)
+            tolerance = max(5.0, 0.2 * (dispatched + rejected) / step.window.seconds)
 
-            arrivals = total(pair.histograms("width"), level)
+            arrivals = total(step.histograms("width"), level)
             assert abs(arrivals - dispatched - rejected - queued) <= tolerance
-            assert abs(total(pair.histograms("wait"), level, "true") - dispatched - timed_out) <= tolerance
-            assert abs(total(pair.histograms("wait"), level, "false") - (rejected - timed_out)) <= 1
+            assert abs(total(step.histograms("wait"), level, "true") - dispatched - timed_out) <= tolerance
+            assert abs(total(step.histograms("wait"), level, "false") - (rejected - timed_out)) <= 1
 
 
 @each
 def test_waits_and_execution_fit_into_what_the_clients_saw(recording: Recording) -> None:
     for replica in recording.replicas:
         scrapes = recording.of(replica)
-        pair = between(scrapes[0], scrapes[-1])
-        execution = summed(pair, "execution", recording.level)
-        waits = summed(pair, "wait", recording.level, "true")
+        step = between(scrapes[0], scrapes[-1])
+        execution = summed(step, "execution", recording.level)
+        waits = summed(step, "wait", recording.level, "true")
         assert execution is not None
         assert waits is not None
 

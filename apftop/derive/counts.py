@@ -17,6 +17,10 @@ from apftop.records.view import Key
 
 Name = Callable[[Key], str]
 
+COUNTED = ("dispatched", "rejected", "wait")
+ON_ARRIVAL = ("queue-full", "concurrency-limit")
+WAITED = ("time-out", "cancelled")
+
 
 @dataclass(frozen=True, slots=True)
 class Tally:
@@ -30,6 +34,8 @@ class Tally:
     refused_waits: Mapping[str, int]
     execution: Mapping[str, Histogram | None]
     own: Mapping[str, int]
+    own_refused: Mapping[str, Mapping[bool, int]]
+    unknown: frozenset[str]
     counts_no_accommodation: bool
     knows_inqueue: bool
 
@@ -62,8 +68,12 @@ def tally(evidence: Evidence, name: Name) -> Tally | None:
         if key.by != "watch":
             execution_parts[name(key)].append(histogram)
     own: dict[str, int] = defaultdict(int)
-    for (level, schema), number in evidence.own_in_window.items():
+    for (level, schema), number in evidence.own.served.items():
         own[name(Key(level, schema))] += number
+    own_refused: dict[str, dict[bool, int]] = defaultdict(lambda: defaultdict(int))
+    for (level, schema), refusals in evidence.own.refused.items():
+        for waited, number in refusals.items():
+            own_refused[name(Key(level, schema))][waited] += number
     return Tally(
         dispatched=_summed(step.counters("dispatched"), name),
         rejected=rejected,
@@ -73,26 +83,41 @@ def tally(evidence: Evidence, name: Name) -> Tally | None:
         refused_waits=refused,
         execution={one: add(parts) for one, parts in execution_parts.items()},
         own=own,
+        own_refused=own_refused,
+        unknown=frozenset(name(key) for measure in COUNTED for key in step.torn(measure)),
         counts_no_accommodation=step.after.release is not None or "no_accommodation" in step.after.sources,
-        knows_inqueue="waiting" in step.after.sources and not step.restarted,
+        knows_inqueue="waiting" in step.before.sources and "waiting" in step.after.sources and not step.anew,
     )
 
 
-def counts(tally: Tally, name: str) -> Counts:
-    """The counts of one level or schema. Exempt's own scrapes and dumps are this tool's, not load."""
+def counts(tally: Tally, name: str) -> Counts | None:
+    """The counts of one level or schema without this tool's own requests; None where a series of it is torn."""
+    if name in tally.unknown:
+        return None
+    rejected = dict(tally.rejected.get(name, {}))
+    for waited, number in tally.own_refused.get(name, {}).items():
+        _take_out(rejected, WAITED if waited else ON_ARRIVAL, number)
     return Counts(
         dispatched=max(0.0, tally.dispatched.get(name, 0.0) - tally.own.get(name, 0)),
-        rejected={reason: number for reason, number in sorted(tally.rejected.get(name, {}).items()) if number},
+        rejected={reason: number for reason, number in sorted(rejected.items()) if number},
         no_accommodation=tally.no_accommodation.get(name, 0.0) if tally.counts_no_accommodation else None,
         inqueue_change=tally.inqueue_change.get(name, 0.0) if tally.knows_inqueue else None,
     )
+
+
+def _take_out(rejected: dict[str, float], reasons: tuple[str, ...], number: float) -> None:
+    for reason in reasons:
+        taken = min(number, rejected.get(reason, 0.0))
+        if taken:
+            rejected[reason] -= taken
+            number -= taken
 
 
 def waits_of(tally: Tally, name: str, evidence: Evidence) -> Waits | None:
     """The corrected waits of one level or schema; None where the histogram has no such series (exempt has none)."""
     accepted = tally.accepted.get(name)
     refused = tally.refused_waits.get(name, 0)
-    if accepted is None:
+    if accepted is None or name in tally.unknown:
         return None
     in_wait = vocabulary().reasons_in_wait.names
     unserved = int(sum(number for reason, number in tally.rejected.get(name, {}).items() if reason in in_wait))

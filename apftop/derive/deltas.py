@@ -1,60 +1,65 @@
-"""What happened between two views: counters and histograms with resets and newborn series, and how long it took."""
+"""What happened between two views of one server: the rise of counters and histograms."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from statistics import median
 
 from apftop.records.frame import Window
 from apftop.records.parsed import Histogram
 from apftop.records.view import Key, View
-from apftop.rules import rules
-
-NANOSECONDS = 1e9
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Two views of one server, the earlier possibly of a process that has since restarted."""
+    """Two views of one server. With `anew`, its counters began at 0 inside the window."""
 
     before: View
     after: View
-    restarted: bool
-    window: Window | None
+    window: Window
+    anew: bool
 
     def counters(self, measure: str) -> dict[Key, float]:
-        """The rise of each counter of a measure; a series that fell, or began inside the window, counts from 0."""
+        """The rise of each counter of a measure; a series born inside the window counts from 0.
+
+        Pairing has made sure that none fell, and that both views hold all that the server has.
+        """
         later = self.after.values.get(measure, {})
-        if self.restarted:
+        if self.anew:
             return dict(later)
-        earlier = self.before.values.get(measure, {})
-        return {key: _rise(earlier.get(key, 0.0), value) for key, value in later.items()}
+        earlier, unknown = self.before.values.get(measure, {}), self.torn(measure)
+        return {key: value - earlier.get(key, 0.0) for key, value in later.items() if key not in unknown}
 
     def histograms(self, measure: str) -> dict[Key, Histogram]:
-        """The rise of each histogram of a measure, by the same rules."""
+        """The rise of each histogram of a measure; one whose buckets changed within one process is left out."""
         later = self.after.histograms.get(measure, {})
-        if self.restarted:
+        if self.anew:
             return dict(later)
-        earlier = self.before.histograms.get(measure, {})
-        return {key: subtract(value, earlier.get(key)) for key, value in later.items()}
+        earlier, unknown = self.before.histograms.get(measure, {}), self.torn(measure)
+        rises = {key: subtract(value, earlier.get(key)) for key, value in later.items() if key not in unknown}
+        return {key: rise for key, rise in rises.items() if rise is not None}
+
+    def torn(self, measure: str) -> set[Key]:
+        """Series of a measure whose rise is unknown, since one of the views could not tell their value."""
+        torn = set(self.before.torn.get(measure, ())) | set(self.after.torn.get(measure, ()))
+        if self.before.incomplete and not self.anew:
+            # What seems to be born inside the window may have been left out before.
+            both = (self.before.values.get(measure, {}), self.before.histograms.get(measure, {}))
+            later = {*self.after.values.get(measure, {}), *self.after.histograms.get(measure, {})}
+            torn |= {key for key in later if not any(key in view for view in both)}
+        return torn
 
 
-def step(before: View, after: View, t0: float | None, t1: float | None) -> Step:
-    """Pair two views. `t0` and `t1` are Unix seconds by the taker's clock, None where unknown."""
-    restarted = _restarted(before, after)
-    return Step(before, after, restarted, _window(before, after, t0, t1, restarted))
-
-
-def subtract(later: Histogram, earlier: Histogram | None) -> Histogram:
-    """The samples that were added; all of the later where there is no earlier, after a reset, or with other buckets."""
-    if earlier is None or earlier.bounds != later.bounds or later.count < earlier.count:
+def subtract(later: Histogram, earlier: Histogram | None) -> Histogram | None:
+    """The samples that were added; None where the two do not belong together."""
+    if earlier is None:
         return later
+    if earlier.bounds != later.bounds or later.count < earlier.count:
+        return None
     cumulative = tuple(b - a for a, b in zip(earlier.cumulative, later.cumulative, strict=True))
     if any(count < 0 for count in cumulative) or any(b < a for a, b in pairwise(cumulative)):
-        return later
-    return Histogram(later.count - earlier.count, later.sum - earlier.sum, later.bounds, cumulative)
+        return None
+    return Histogram(later.count - earlier.count, later.sum - earlier.sum, later.bounds, cumulative, later.native_only)
 
 
 def add(parts: list[Histogram]) -> Histogram | None:
@@ -66,55 +71,5 @@ def add(parts: list[Histogram]) -> Histogram | None:
         sum=sum(part.sum for part in parts),
         bounds=parts[0].bounds,
         cumulative=tuple(sum(column) for column in zip(*(part.cumulative for part in parts), strict=True)),
+        native_only=any(part.native_only for part in parts),
     )
-
-
-def _rise(earlier: float, later: float) -> float:
-    return later - earlier if later >= earlier else later
-
-
-def _restarted(before: View, after: View) -> bool:
-    # Process start times are exact to the text of a float: any difference is another process.
-    return before.start is not None and after.start is not None and before.start != after.start
-
-
-def _reset(before: View, after: View) -> bool:
-    """Whether a counter fell without a restart, as `DELETE /metrics` makes it."""
-    for measure in ("dispatched", "rejected"):
-        earlier: Mapping[Key, float] = before.values.get(measure, {})
-        later: Mapping[Key, float] = after.values.get(measure, {})
-        if any(later.get(key, 0.0) < value for key, value in earlier.items()):
-            return True
-    return False
-
-
-def _window(before: View, after: View, t0: float | None, t1: float | None, restarted: bool) -> Window | None:
-    if restarted:
-        if t1 is None or after.start is None or t1 <= after.start:
-            return None
-        since = after.start if t0 is None else max(t0, after.start)
-        return Window(t1 - since, "stamps", since, t1, reset=True)
-    stamped = t1 - t0 if t0 is not None and t1 is not None and t1 > t0 else None
-    counted = _nanoseconds(before, after)
-    reset = _reset(before, after)
-    if stamped is None:
-        return Window(counted, "server", t0, t1, reset) if counted else None
-    if counted is not None and _agree(stamped, counted):
-        return Window(counted, "server", t0, t1, reset)
-    return Window(stamped, "stamps", t0, t1, reset)
-
-
-def _nanoseconds(before: View, after: View) -> float | None:
-    """Seconds between the two answers by the server's own counts: a histogram over time gains one each nanosecond."""
-    rises = [
-        later.count - earlier.count
-        for measure in ("request_utilization", "seat_utilization")
-        for key, later in after.histograms.get(measure, {}).items()
-        if (earlier := before.histograms.get(measure, {}).get(key)) is not None and later.count > earlier.count
-    ]
-    return median(rises) / NANOSECONDS if rises else None
-
-
-def _agree(stamped: float, counted: float) -> bool:
-    limits = rules().window
-    return abs(stamped - counted) <= max(limits.clock_agreement * stamped, limits.clock_agreement_s)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from apftop.apf.objects import PriorityLevelConfiguration
+from apftop.apf.release import holds
 from apftop.derive.evidence import DumpStep, Evidence
 from apftop.records.frame import Counts, Window
+
+SPLIT = (">=1.27 <1.28.5",)
 
 
 def window_of_dumps(step: DumpStep) -> Window:
@@ -25,13 +28,16 @@ def counts_from_dumps(evidence: Evidence, name: str, config: PriorityLevelConfig
         return None
     if before is None or (before.dispatched or 0) > after.dispatched:
         return None
-    left = _rise(before.timed_out, after.timed_out) + _rise(before.cancelled, after.cancelled)
-    refused = _rise(before.rejected, after.rejected) - left
-    rejected = {"time-out": float(left), _arrival_reason(config): float(refused)}
-    own = 1 if evidence.dump_in is not None and evidence.dump_in[0] == name else 0
+    timed_out, cancelled = _rise(before.timed_out, after.timed_out), _rise(before.cancelled, after.cancelled)
+    refused = _rise(before.rejected, after.rejected) - timed_out - cancelled
+    # A column of its own for time-outs moves up to 1.28.4 only: since then both kinds are in the other one.
+    split = bool(after.timed_out) or (evidence.release is not None and holds(evidence.release, SPLIT))
+    rejected = {"time-out": timed_out, "cancelled": cancelled} if split else {"time-out": timed_out + cancelled}
+    rejected[_arrival_reason(config)] = refused
+    own = sum(number for (level, _), number in evidence.own.dumps_served.items() if level == name)
     return Counts(
         dispatched=float(max(0, _rise(before.dispatched, after.dispatched) - own)),
-        rejected={reason: number for reason, number in rejected.items() if number > 0},
+        rejected={reason: float(number) for reason, number in rejected.items() if number > 0},
         no_accommodation=None,
         inqueue_change=float((after.waiting or 0) - (before.waiting or 0)),
     )

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from apftop.apf.objects import FlowSchema, PriorityLevelConfiguration
 from apftop.apf.release import Release
 from apftop.derive.clock import clock
-from apftop.derive.deltas import Step, step
+from apftop.derive.deltas import Step
 from apftop.derive.flows import flows
+from apftop.derive.freshness import current
+from apftop.derive.own import OwnLoad, own_load
+from apftop.derive.pairing import Pairing, pair
 from apftop.derive.requests import requests
 from apftop.join import view
 from apftop.records.frame import Clock, Flow, Request
@@ -25,15 +28,6 @@ class OfLevel(Protocol):
 
     @property
     def level(self) -> str: ...
-
-
-class Classified(Protocol):
-    """An answer that names, by UID, the level and schema in which it ran."""
-
-    @property
-    def level_uid(self) -> str: ...
-    @property
-    def schema_uid(self) -> str: ...
 
 
 R = TypeVar("R", bound=OfLevel)
@@ -50,13 +44,14 @@ class DumpStep:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """One replica's parsed answers, joined. Own requests are given as (level, schema) names."""
+    """One replica's parsed answers, joined. `configs_whole` says that no level's object was left out."""
 
     state: ReplicaState
     view: View | None
     step: Step | None
     release: Release | None
     configs: Mapping[str, PriorityLevelConfiguration] | None
+    configs_whole: bool
     schemas: Mapping[str, FlowSchema] | None
     rows: Mapping[str, LevelRow] | None
     dump_step: DumpStep | None
@@ -68,54 +63,62 @@ class Evidence:
     flows: tuple[Flow, ...]
     flows_by_level: Mapping[str, tuple[Flow, ...]]
     clock: Clock
-    own_in_window: Mapping[tuple[str, str], int]
-    scrape_in: tuple[str, str] | None
-    dump_in: tuple[str, str] | None
+    own: OwnLoad
     request_timeout_s: float | None
     problems: tuple[str, ...]
 
 
 def evidence(state: ReplicaState, request_timeout_s: float | None) -> Evidence:
-    """Join what has been read of one replica."""
+    """Join what has been read of one replica and still holds."""
+    state = current(state)
     views = [view(read.data) for read in state.metrics]
-    pair = step(views[0], views[1], state.metrics[0].time, state.metrics[1].time) if len(views) == 2 else None
+    pairing = Pairing(None)
+    if len(views) == 2:
+        pairing = pair(views[0], views[1], state.metrics[0].time, state.metrics[1].time)
     last = views[-1] if views else None
     release = last.release if last else None
     configs = {config.name: config for config in state.configs.data} if state.configs else None
-    schemas = {schema.name: schema for schema in state.schemas.data} if state.schemas else None
     now = clock(state.requests)
     rows: tuple[Request, ...] | None = None
-    problems = list(state.problems) + (list(last.problems) if last else [])
-    problems += [one for read in (state.schemas, state.configs) if read for one in read.problems]
+    doubt = ""
     if state.requests is not None:
         rows, now, doubt = requests(state.requests.data, now, release)
-        problems += [f"ages are unreliable: {doubt}"] if doubt else []
-    found = flows(rows or (), configs or {})
-    names = _own_names(state)
+    # Up to 1.27 the dump lists waiting requests only.
+    lists_executing = state.requests is not None and "StartTime" in state.requests.data.columns
+    found = flows(rows or (), configs or {}, lists_executing=lists_executing)
     return Evidence(
         state=state,
         view=last,
-        step=pair,
+        step=pairing.step,
         release=release,
         configs=configs,
-        schemas=schemas,
+        configs_whole=state.configs is not None and not state.configs.problems and configs is not None,
+        schemas={schema.name: schema for schema in state.schemas.data} if state.schemas else None,
         rows={row.name: row for row in state.levels[-1].data.rows} if state.levels else None,
-        dump_step=_dump_step(state),
+        dump_step=_dump_step(state) if pairing.step or len(views) < 2 else None,
         queues=_grouped(state.queues.data.rows) if state.queues else None,
         request_rows=_grouped(state.requests.data.rows) if state.requests else None,
         requests=rows,
-        # Up to 1.27 the dump lists waiting requests only.
-        lists_executing=state.requests is not None and "StartTime" in state.requests.data.columns,
+        lists_executing=lists_executing,
         requests_by_level=_grouped(rows or ()),
         flows=found,
         flows_by_level=_grouped(found),
         clock=now,
-        own_in_window=_own_in_window(state, names),
-        scrape_in=names(state.metrics[-1]) if state.metrics else None,
-        dump_in=names(state.levels[-1]) if state.levels else None,
+        own=own_load(state),
         request_timeout_s=request_timeout_s,
-        problems=tuple(problems),
+        problems=tuple(_problems(state, views, pairing.note, doubt)),
     )
+
+
+def _problems(state: ReplicaState, views: list[View], pairing: str, doubt: str) -> Iterator[str]:
+    yield from state.problems
+    yield from dict.fromkeys(problem for one in views for problem in one.problems)
+    for read in (state.schemas, state.configs):
+        yield from read.problems if read else ()
+    if pairing:
+        yield pairing
+    if doubt:
+        yield f"ages are unreliable: {doubt}"
 
 
 def _grouped(rows: Iterable[R]) -> dict[str, tuple[R, ...]]:
@@ -131,34 +134,8 @@ def _dump_step(state: ReplicaState) -> DumpStep | None:
     before, after = state.levels
     if before.time is None or after.time is None or after.time <= before.time:
         return None
+    earlier = {row.name: row.dispatched or 0 for row in before.data.rows}
+    if any((row.dispatched or 0) < earlier.get(row.name, 0) for row in after.data.rows):
+        # A restart, or another server.
+        return None
     return DumpStep({row.name: row for row in before.data.rows}, before.time, after.time)
-
-
-def _own_names(state: ReplicaState) -> Callable[[Classified], tuple[str, str] | None]:
-    """A function from an answer's UIDs to the names of its level and schema; None where either is not known."""
-    levels = {config.meta.uid: config.name for config in state.configs.data} if state.configs else {}
-    schemas = {schema.meta.uid: schema.name for schema in state.schemas.data} if state.schemas else {}
-
-    def names(answer: Classified) -> tuple[str, str] | None:
-        level, schema = levels.get(answer.level_uid), schemas.get(answer.schema_uid)
-        return (level, schema) if level and schema else None
-
-    return names
-
-
-def _own_in_window(
-    state: ReplicaState, names: Callable[[Classified], tuple[str, str] | None]
-) -> dict[tuple[str, str], int]:
-    """This tool's dispatched requests between the two metrics answers, by level and schema.
-
-    Each answer counts itself, so the window holds those sent after the first one and up to the second.
-    """
-    counts: dict[tuple[str, str], int] = defaultdict(int)
-    if len(state.metrics) < 2 or state.metrics[0].sent is None or state.metrics[1].sent is None:
-        return counts
-    first, last = state.metrics[0].sent, state.metrics[1].sent
-    for answer in state.own:
-        where = names(answer)
-        if where and not answer.refused and answer.sent is not None and first < answer.sent <= last:
-            counts[where] += 1
-    return dict(counts)

@@ -12,32 +12,46 @@ from apftop.records.frame import Flow, Request
 from apftop.rules import rules
 
 
-def flows(rows: Iterable[Request], configs: Mapping[str, PriorityLevelConfiguration]) -> tuple[Flow, ...]:
-    """The flows of a dump without this tool's own requests, most waiting requests plus executing seats first.
-
-    A level with at most one queue computes no distinguisher; the user takes its place there.
-    """
-    groups: dict[tuple[str, str, str], list[Request]] = defaultdict(list)
+def flows(
+    rows: Iterable[Request], configs: Mapping[str, PriorityLevelConfiguration], *, lists_executing: bool
+) -> tuple[Flow, ...]:
+    """The flows of a dump without this tool's own requests, most waiting requests plus executing seats first."""
+    by_level: dict[str, list[Request]] = defaultdict(list)
     for row in rows:
         if not row.own:
-            groups[row.level, row.schema, row.distinguisher or row.user or ""].append(row)
-    found = [_flow(key, group, configs.get(key[0])) for key, group in groups.items()]
-    found.sort(key=lambda flow: (-(flow.waiting + flow.seats), flow.level, flow.schema, flow.flow))
+            by_level[row.level].append(row)
+    groups: dict[tuple[str, str, str], list[Request]] = defaultdict(list)
+    for level, inside in by_level.items():
+        flowless = _computes_no_distinguisher(inside, configs.get(level))
+        for row in inside:
+            groups[level, row.schema, (row.user or "") if flowless else row.distinguisher].append(row)
+    found = [_flow(key, group, configs.get(key[0]), lists_executing) for key, group in groups.items()]
+    found.sort(key=lambda flow: (-(flow.waiting + (flow.seats or 0)), flow.level, flow.schema, flow.flow))
     return _with_collisions(found)
 
 
-def _flow(key: tuple[str, str, str], group: list[Request], config: PriorityLevelConfiguration | None) -> Flow:
+def _computes_no_distinguisher(rows: list[Request], config: PriorityLevelConfiguration | None) -> bool:
+    """Whether a level has at most one queue: then the server tells no flows apart, and the users stand in for them."""
+    if config is not None:
+        return config.queuing is None or config.queuing.queues <= 1
+    return all(row.queue <= 0 and not row.distinguisher for row in rows)
+
+
+def _flow(
+    key: tuple[str, str, str], group: list[Request], config: PriorityLevelConfiguration | None, lists_executing: bool
+) -> Flow:
     level, schema, name = key
     kinds = Counter(row.kind for row in group if row.kind)
     top = kinds.most_common(1)[0][0] if kinds else None
     first = next((row for row in group if row.kind == top), None) if top else None
+    executing = [row for row in group if row.executing]
     return Flow(
         schema=schema,
         flow=name,
         level=level,
-        waiting=sum(not row.executing for row in group),
-        executing=sum(row.executing for row in group),
-        seats=sum(row.width for row in group if row.executing),
+        waiting=len(group) - len(executing),
+        executing=len(executing) if lists_executing else None,
+        seats=sum(row.width for row in executing) if lists_executing else None,
         verb=first.verb if first else None,
         resource=_resource(first) if first else None,
         by_kind=dict(kinds.most_common()),

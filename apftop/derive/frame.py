@@ -10,7 +10,7 @@ from apftop.records.state import State
 
 def frame(state: State, request_timeout_s: float | None = None) -> Frame:
     """Derive everything from the state. `request_timeout_s` is the server's flag, if it was given."""
-    replicas = {name: replica(one, request_timeout_s) for name, one in state.replicas.items()}
+    replicas = {name: replica(one, request_timeout_s) for name, one in state.replicas.items() if not one.federated}
     firsts = [one.metrics[0].time for one in state.replicas.values() if len(one.metrics) == 2]
     lasts = [read.time for one in state.replicas.values() for read in (*one.metrics[-1:], *one.levels[-1:])]
     return Frame(
@@ -18,5 +18,4 @@ def frame(state: State, request_timeout_s: float | None = None) -> Frame:
         t1=max((time for time in lasts if time is not None), default=None),
         replicas=replicas,
         totals=totals(replicas),
-        problems=(),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from apftop.apf.allocation import reachable_maximum, seat_cap
 from apftop.derive.counts import Tally, counts, execution_of, level_of, tally, waits_of
@@ -13,6 +13,7 @@ from apftop.derive.dump_rates import counts_from_dumps, window_of_dumps
 from apftop.derive.evidence import Evidence
 from apftop.derive.flows import executing_seats_by, waiting_by
 from apftop.derive.membership import Membership
+from apftop.derive.own import less_own
 from apftop.derive.readings import by_level, known
 from apftop.derive.states import level_state
 from apftop.derive.utilization import utilization
@@ -28,6 +29,10 @@ GAUGES = (
     "waiting",
     "waiting_seats",
 )
+
+
+# Gauges in which the request for the metrics counts itself.
+SCRAPE_COUNTS = ("executing", "seats_in_use")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +54,16 @@ def gauges(evidence: Evidence, live: tuple[str, ...]) -> Gauges:
 def levels(evidence: Evidence, members: Membership, read: Gauges) -> dict[str, Level]:
     """All live levels, and the stale ones marked as such, by name."""
     rises = tally(evidence, level_of)
-    found = {name: _level(name, evidence, read, rises, stale=False) for name in members.live}
-    found |= {name: _level(name, evidence, read, rises, stale=True) for name in members.stale}
-    return dict(sorted(found.items()))
+    found = {name: _level(name, evidence, read, rises) for name in (*members.live, *members.stale)}
+    return {
+        name: level_state(
+            replace(level, quiescing=True) if name in members.draining else level, stale=name in members.stale
+        )
+        for name, level in sorted(found.items())
+    }
 
 
-def _level(name: str, evidence: Evidence, read: Gauges, rises: Tally | None, *, stale: bool) -> Level:
+def _level(name: str, evidence: Evidence, read: Gauges, rises: Tally | None) -> Level:
     config = evidence.configs.get(name) if evidence.configs else None
     row = evidence.rows.get(name) if evidence.rows else None
     rows = tuple(request for request in evidence.requests_by_level.get(name, ()) if not request.own)
@@ -66,8 +75,8 @@ def _level(name: str, evidence: Evidence, read: Gauges, rises: Tally | None, *, 
         (values["waiting"], "metrics"),
         (sum(not request.executing for request in rows) if listed else None, "dump_requests"),
     )
-    executing, _ = _first(
-        (_less_own(row.executing if row else None, evidence.dump_in, name), "dump_priority_levels"),
+    executing, executing_from = _first(
+        (less_own(row.executing if row else None, evidence.own.dump, level=name), "dump_priority_levels"),
         (values["executing"], "metrics"),
         (sum(request.executing for request in rows) if evidence.lists_executing else None, "dump_requests"),
     )
@@ -76,7 +85,8 @@ def _level(name: str, evidence: Evidence, read: Gauges, rises: Tally | None, *, 
     window, number = (evidence.step.window, counts(rises, name)) if evidence.step and rises else (None, None)
     if number is None and evidence.dump_step is not None and row is not None:
         window, number = window_of_dumps(evidence.dump_step), counts_from_dumps(evidence, name, config)
-    level = Level(
+    executed = listed and evidence.lists_executing
+    return Level(
         name=name,
         config=config,
         state="unknown",
@@ -87,6 +97,7 @@ def _level(name: str, evidence: Evidence, read: Gauges, rises: Tally | None, *, 
         reachable_max=read.reachable.get(name),
         current=values["current"],
         executing=executing,
+        executing_from=executing_from,
         seats_in_use=seats,
         seats_from=seats_from,
         waiting=waiting,
@@ -101,11 +112,11 @@ def _level(name: str, evidence: Evidence, read: Gauges, rises: Tally | None, *, 
         counts=number,
         waits=waits_of(rises, name, evidence) if rises else None,
         execution=execution_of(rises, name) if rises else None,
-        sampled=_sampled(rows) if listed else None,
+        sampled=_sampled(rows) if executed else None,
         waiting_by_user=waiting_by(rows, "user") if listed else None,
-        executing_seats_by_user=executing_seats_by(rows, "user") if listed else None,
+        executing_seats_by_user=executing_seats_by(rows, "user") if executed else None,
         waiting_by_kind=waiting_by(rows, "kind") if listed else None,
-        executing_seats_by_kind=executing_seats_by(rows, "kind") if listed else None,
+        executing_seats_by_kind=executing_seats_by(rows, "kind") if executed else None,
         oldest_waiting_s=_oldest(request.age_s for request in rows if not request.executing),
         oldest_executing_s=_oldest(request.executing_s for request in rows if request.executing),
         flows_waiting=len(flows) if listed else None,
@@ -117,23 +128,13 @@ def _level(name: str, evidence: Evidence, read: Gauges, rises: Tally | None, *, 
             values["current"],
         ),
     )
-    return level_state(level, stale=stale)
 
 
 def _reading(evidence: Evidence, read: Gauges, measure: str, name: str) -> float | None:
     if evidence.view is None:
         return None
     value = known(evidence.view, measure, read.totals[measure], name)
-    if value and measure in ("executing", "seats_in_use"):
-        return _less_own(value, evidence.scrape_in, name)
-    return value
-
-
-def _less_own(value: float | None, where: tuple[str, str] | None, name: str) -> float | None:
-    """Take out the request that asked: it counts itself as executing, one seat wide, in its own level."""
-    if value is None or where is None or where[0] != name:
-        return value
-    return max(0.0, value - 1)
+    return less_own(value, evidence.own.scrape, level=name) if measure in SCRAPE_COUNTS else value
 
 
 def _seats(
@@ -155,9 +156,7 @@ def _first(*choices: tuple[float | None, str]) -> tuple[float | None, str]:
 
 def _sampled(rows: tuple[Request, ...]) -> Sampled:
     found = [row.wait_s for row in rows if row.wait_s is not None]
-    if not found:
-        return Sampled(0, None, None)
-    return Sampled(len(found), max(found), sum(found) / len(found))
+    return Sampled(len(found), max(found, default=None))
 
 
 def _oldest(ages: Iterable[float | None]) -> float | None:

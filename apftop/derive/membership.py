@@ -15,37 +15,51 @@ MOVING = ("dispatched", "rejected", "no_accommodation")
 
 @dataclass(frozen=True, slots=True)
 class Membership:
-    """Level names: those that live, those that only /metrics still shows, and those that may be dead."""
+    """Level names: those that live, those that only /metrics still shows, and those that may be dead.
+
+    `draining` are live ones whose object is gone, as far as that shows without a dump.
+    """
 
     live: tuple[str, ...]
     stale: tuple[str, ...]
     possibly_stale: tuple[str, ...]
+    draining: frozenset[str]
     kind: Literal["kube-apiserver", "extension"] | None
 
 
 def membership(evidence: Evidence) -> Membership:
     """Tell live levels from stale ones.
 
-    A level that neither the dump nor the configuration knows is stale. Without both, a level that has never moved over
-    the window may be; it stays in the sums, since an idle level looks the same.
+    What the dump does not list is stale; without a dump, what has no object is, if the objects are surely complete.
+    Without both, a level that has never moved over the window may be; it stays in the sums, since an idle level looks
+    the same.
     """
     measured = _measured(evidence.view) if evidence.view else set()
-    dumped = set(evidence.rows) if evidence.rows is not None else None
     listed = set(evidence.request_rows or ()) | set(evidence.queues or ())
-    configured = set(evidence.configs) if evidence.configs is not None else None
-    kind = _kind(measured, dumped)
-    if kind == "extension":
-        configured = None if configured is None else configured & MANDATORY
-    known = (dumped or set()) | (configured or set()) | listed
-    if dumped is None and configured is None:
-        return Membership(tuple(sorted(measured | listed)), (), _unmoved(evidence, measured), kind)
-    stale = measured - known
-    if dumped is None:
-        # A deleted level drains before it goes: without the dump, seats in use or waiting requests show that it lives.
-        draining = {name for name in stale if evidence.view and _busy(evidence.view, name)}
-        stale -= draining
-        known |= draining
-    return Membership(tuple(sorted(known)), tuple(sorted(stale)), (), kind)
+    kind = _kind(measured | set(evidence.rows or ()), listed)
+    if evidence.rows is not None:
+        # The dump is the server's own list, and holds deleted levels for as long as they drain.
+        live = set(evidence.rows) | listed
+        return Membership(_sorted(live), _sorted(measured - live), (), frozenset(), kind)
+    configured = _configured(evidence, kind)
+    if configured is None:
+        return Membership(_sorted(measured | listed), (), _unmoved(evidence, measured), frozenset(), kind)
+    gone = measured - configured - listed
+    draining = {name for name in gone if evidence.view and _busy(evidence.view, name)}
+    live = configured | listed | draining
+    return Membership(_sorted(live), _sorted(gone - draining), (), frozenset(draining), kind)
+
+
+def _configured(evidence: Evidence, kind: str | None) -> set[str] | None:
+    """The levels that have an object; None where the objects are not surely all there are."""
+    names = set(evidence.configs or ())
+    if not names >= MANDATORY or not evidence.configs_whole:
+        return None
+    return names & MANDATORY if kind == "extension" else names
+
+
+def _sorted(names: set[str]) -> tuple[str, ...]:
+    return tuple(sorted(names))
 
 
 def _measured(view: View) -> set[str]:
@@ -54,12 +68,11 @@ def _measured(view: View) -> set[str]:
     return names - {""}
 
 
-def _kind(measured: set[str], dumped: set[str] | None) -> Literal["kube-apiserver", "extension"] | None:
+def _kind(seen: set[str], listed: set[str]) -> Literal["kube-apiserver", "extension"] | None:
     """An aggregated server that cannot read the objects runs the two mandatory levels and nothing else."""
-    seen = measured | (dumped or set())
-    if not seen:
-        return None
-    return "extension" if seen <= MANDATORY else "kube-apiserver"
+    if (seen | listed) - MANDATORY:
+        return "kube-apiserver"
+    return "extension" if seen else None
 
 
 def _busy(view: View, level: str) -> bool:

@@ -34,7 +34,8 @@ def known(view: View, measure: str, totals: Mapping[str, float], name: str) -> f
     value = totals.get(name)
     if value is None:
         return 0.0 if zero_if_absent(view, measure, name) else None
-    return None if math.isnan(value) else value
+    # `DELETE /metrics` sets gauges to 0 under requests that are still to leave, and so below it.
+    return None if math.isnan(value) or value < 0 else value
 
 
 def zero_if_absent(view: View, measure: str, level: str) -> bool:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
+from datetime import UTC, datetime
 from typing import Literal
 
 from apftop.apf.release import holds
 from apftop.derive.access import access_problems
 from apftop.derive.evidence import Evidence, evidence
+from apftop.derive.freshness import current, sample_ages
 from apftop.derive.levels import Gauges, gauges, levels
 from apftop.derive.membership import Membership, membership
-from apftop.derive.own import own
-from apftop.derive.readings import server_concurrency
+from apftop.derive.own import own_summary
+from apftop.derive.readings import EXEMPT, server_concurrency
 from apftop.derive.schemas import schemas
 from apftop.parse.vocabulary import corrections_for, vocabulary
 from apftop.records.frame import Replica
@@ -25,19 +27,20 @@ DEMAND = ("demand_high", "demand_average", "demand_stdev", "demand_smoothed", "t
 def replica(state: ReplicaState, request_timeout_s: float | None = None) -> Replica:
     """Derive one server from what has been read of it."""
     known = evidence(state, request_timeout_s)
-    members = membership(known)
+    apf = _apf(known)
+    members = membership(known) if apf != "absent" else Membership((), (), (), frozenset(), None)
     read = gauges(known, members.live)
     nan_levels = _nan_levels(known, members)
     return Replica(
         name=state.name,
         version=known.view.version or None if known.view else None,
         kind=members.kind,
-        apf=_apf(state, known.view),
+        apf=apf,
         endpoints=_endpoints(state),
         server_concurrency=server_concurrency(read.totals["upper"], read.totals["nominal"]),
         nominal_sum=_sum(read, "nominal", members.live),
         naive_nominal_sum=_sum(read, "nominal", (*members.live, *members.stale)),
-        current_sum=_sum(read, "current", members.live),
+        current_sum=_sum(read, "current", _enforced(known, members.live)),
         lower_sum=_sum(read, "lower", members.live),
         fair_frac=_fair_frac(known.view),
         nan_levels=nan_levels,
@@ -45,18 +48,21 @@ def replica(state: ReplicaState, request_timeout_s: float | None = None) -> Repl
         stale_levels=members.stale,
         possibly_stale_levels=members.possibly_stale,
         clock=known.clock,
-        own=own(state),
+        own=own_summary(state),
+        samples=sample_ages(state),
         window=known.step.window if known.step else None,
         levels=levels(known, members, read),
-        schemas=schemas(known),
+        schemas=schemas(known) if apf != "absent" else {},
         flows=known.flows,
         requests=known.requests,
+        lists_executing=known.lists_executing,
         sources=known.view.sources if known.view else {},
         cannot_fill=_cannot_fill(known.view),
         unknown_families=known.view.unknown_families if known.view else (),
         unknown_columns=_unknown_columns(state),
         corrections=_corrections(known),
-        problems=(*known.problems, *_faults(state)),
+        problems=tuple(dict.fromkeys((*known.problems, *_stale(state), *_faults(state)))),
+        failed=state.failed,
     )
 
 
@@ -91,16 +97,35 @@ def _borrowing(view: View | None, nan_levels: tuple[str, ...]) -> Literal["ok", 
     return "frozen" if nan_levels else "ok"
 
 
-def _apf(state: ReplicaState, view: View | None) -> Literal["ok", "absent", "denied"] | None:
+def _enforced(known: Evidence, live: tuple[str, ...]) -> tuple[str, ...]:
+    """The levels whose limits share the server's seats: since 1.31 exempt's own is handed out on top."""
+    apart = vocabulary().corrections["exempt-apart"]
+    if known.release is not None and holds(known.release, apart.holds):
+        return tuple(name for name in live if name != EXEMPT)
+    return live
+
+
+def _apf(known: Evidence) -> Literal["ok", "absent", "denied"] | None:
     prefix = vocabulary().prefix
-    if (view is not None and any(name.startswith(prefix) for name in view.sources.values())) or state.levels:
+    dumped = known.rows is not None or known.queues is not None or known.requests is not None
+    if dumped or (known.view is not None and any(name.startswith(prefix) for name in known.view.sources.values())):
         return "ok"
-    statuses = {endpoint: outcome.status for endpoint, outcome in state.outcomes.items()}
-    if view is not None or any(statuses.get(dump) == 404 for dump in DUMPS):
+    statuses = {endpoint: outcome.status for endpoint, outcome in known.state.outcomes.items()}
+    if known.view is not None or any(statuses.get(dump) == 404 for dump in DUMPS):
         return "absent"
     if any(status in (401, 403) for status in statuses.values()):
         return "denied"
     return None
+
+
+def _time(stamp: float | None) -> str:
+    return "an unknown time" if stamp is None else datetime.fromtimestamp(stamp, UTC).isoformat(timespec="seconds")
+
+
+def _stale(state: ReplicaState) -> list[str]:
+    """One line for each answer that is shown although its endpoint has not answered since."""
+    ages = sample_ages(current(state))
+    return [f"{name}: shown as of {_time(age.time)}; not read since" for name, age in ages.items() if age.stale]
 
 
 def _endpoints(state: ReplicaState) -> dict[str, int | str | None]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from apftop.apf.release import Release, holds
-from apftop.derive.clock import NANOSECONDS, OWN_PATHS, own_row
+from apftop.derive.clock import NANOSECONDS
+from apftop.derive.own import is_own, own_users
 from apftop.records.frame import Clock, Request
 from apftop.records.parsed import Dump, RequestRow
 from apftop.rules import rules
@@ -20,15 +21,13 @@ def requests(dump: Dump[RequestRow], clock: Clock, release: Release | None) -> t
     doubt = _doubt(dump, clock, release)
     if doubt:
         clock = replace(clock, dump_time=None, known_from="unreliable: " + doubt)
-    own = own_row(dump)
-    user = own.details.user if own and own.details else None
+    users = own_users(dump.rows)
     now_ns = None if clock.dump_time is None else round(clock.dump_time * NANOSECONDS)
-    return tuple(_request(row, now_ns, user) for row in dump.rows), clock, doubt
+    return tuple(_request(row, now_ns, users) for row in dump.rows), clock, doubt
 
 
-def _request(row: RequestRow, now_ns: int | None, own_user: str | None) -> Request:
+def _request(row: RequestRow, now_ns: int | None, users: frozenset[str]) -> Request:
     details = row.details
-    own = details is not None and details.user == own_user and details.path.startswith(OWN_PATHS)
     return Request(
         level=row.level,
         schema=row.schema,
@@ -50,7 +49,7 @@ def _request(row: RequestRow, now_ns: int | None, own_user: str | None) -> Reque
         age_s=_seconds(row.arrive_ns, now_ns),
         wait_s=_seconds(row.arrive_ns, row.start_ns) if row.executing else None,
         executing_s=_seconds(row.start_ns, now_ns) if row.executing else None,
-        own=own,
+        own=is_own(row, users),
     )
 
 

@@ -6,8 +6,10 @@ from collections import Counter, defaultdict
 
 from apftop.derive.counts import Tally, counts, schema_of, tally, waits_of
 from apftop.derive.evidence import Evidence
+from apftop.derive.levels import SCRAPE_COUNTS
 from apftop.derive.membership import MOVING
-from apftop.derive.readings import by_schema, known
+from apftop.derive.own import less_own
+from apftop.derive.readings import EXEMPT, by_schema, known, zero_if_absent
 from apftop.records.frame import Schema
 
 
@@ -49,13 +51,15 @@ def _schema(
         if evidence.view is None:
             return None
         # Whether a missing series is 0 depends on the level, exempt's being unknown up to 1.27.
-        if name not in totals[measure]:
+        if name not in totals[measure] or (level == EXEMPT and not zero_if_absent(evidence.view, measure, EXEMPT)):
             return known(evidence.view, measure, {}, level or "")
-        return known(evidence.view, measure, totals[measure], name)
+        value = known(evidence.view, measure, totals[measure], name)
+        return less_own(value, evidence.own.scrape, schema=name) if measure in SCRAPE_COUNTS else value
 
     return Schema(
         name=name,
         config=config,
+        deleted=config is None and evidence.schemas is not None,
         level=level,
         past_levels=tuple(sorted(seen - {level})) if level else (),
         window=evidence.step.window if evidence.step else None,

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
 from apftop.records.frame import Level, LevelTotal, Replica, Totals
 
 
 def totals(replicas: Mapping[str, Replica]) -> Totals:
-    """Sum live levels over the kube-apiservers; what a replica does not know is left out of its sum."""
-    servers = {name: one for name, one in replicas.items() if one.kind == "kube-apiserver"}
+    """Sum live levels over all servers but extensions; None where one of them does not know its term."""
+    servers = {name: one for name, one in replicas.items() if one.kind != "extension" and one.levels}
     names = sorted({name for one in servers.values() for name, level in one.levels.items() if level.state != "stale"})
     by_level = {
         name: _total({replica: one.levels[name] for replica, one in servers.items() if name in one.levels})
@@ -25,8 +25,8 @@ def totals(replicas: Mapping[str, Replica]) -> Totals:
 
 
 def _total(levels: Mapping[str, Level]) -> LevelTotal:
-    dispatched = {name: rate for name, level in levels.items() if (rate := dispatch_rate(level)) is not None}
-    whole = sum(dispatched.values())
+    dispatched = {name: rate for name, level in levels.items() if (rate := level.dispatched_per_s) is not None}
+    whole = sum(dispatched.values()) if len(dispatched) == len(levels) else None
     return LevelTotal(
         replicas=len(levels),
         nominal=_add(level.nominal for level in levels.values()),
@@ -34,32 +34,19 @@ def _total(levels: Mapping[str, Level]) -> LevelTotal:
         seats_in_use=_add(level.seats_in_use for level in levels.values()),
         executing=_add(level.executing for level in levels.values()),
         waiting=_add(level.waiting for level in levels.values()),
-        dispatched_per_s=whole if dispatched else None,
-        rejected_per_s=_add(reject_rate(level) for level in levels.values()),
+        dispatched_per_s=whole,
+        rejected_per_s=_add(level.rejected_per_s for level in levels.values()),
         refused_share=_refused(levels.values()),
         share_of_dispatch={name: rate / whole for name, rate in dispatched.items()} if whole else {},
         skew=max(dispatched.values()) * len(dispatched) / whole if whole and len(dispatched) > 1 else None,
     )
 
 
-def dispatch_rate(level: Level) -> float | None:
-    """Requests a second that began to execute."""
-    return _rate(level, lambda level: level.counts.dispatched if level.counts else 0.0)
-
-
-def reject_rate(level: Level) -> float | None:
-    """Requests a second that were refused, for whatever reason."""
-    return _rate(level, lambda level: level.counts.rejected_total if level.counts else 0.0)
-
-
-def _rate(level: Level, count: Callable[[Level], float]) -> float | None:
-    if level.counts is None or level.window is None:
-        return None
-    return count(level) / level.window.seconds
-
-
 def _refused(levels: Iterable[Level]) -> float | None:
-    known = [level.counts for level in levels if level.counts is not None]
+    counts = [level.counts for level in levels]
+    known = [one for one in counts if one is not None]
+    if len(known) < len(counts):
+        return None
     decided = sum(one.dispatched + one.rejected_total for one in known)
     return sum(one.rejected_total for one in known) / decided if decided else None
 
@@ -70,7 +57,7 @@ def _hot(servers: Mapping[str, Replica]) -> str | None:
     def heat(one: Replica) -> tuple[float, float, float]:
         levels = [level for level in one.levels.values() if level.state not in ("stale", "exempt")]
         return (
-            sum(reject_rate(level) or 0.0 for level in levels),
+            sum(level.rejected_per_s or 0.0 for level in levels),
             sum(level.waiting or 0.0 for level in levels),
             sum(level.seats_in_use or 0.0 for level in levels),
         )
@@ -82,5 +69,7 @@ def _hot(servers: Mapping[str, Replica]) -> str | None:
 
 
 def _add(values: Iterable[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return sum(known) if known else None
+    """The sum, if every term is known and there is one."""
+    terms = list(values)
+    known = [value for value in terms if value is not None]
+    return sum(known) if known and len(known) == len(terms) else None

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 
-from apftop.derive.deltas import NANOSECONDS, subtract
+from apftop.derive.deltas import subtract
 from apftop.derive.evidence import Evidence
+from apftop.derive.pairing import NANOSECONDS
 from apftop.records.frame import Utilization
 from apftop.records.parsed import Histogram
 from apftop.records.view import Key
@@ -23,16 +24,17 @@ def utilization(evidence: Evidence, level: str) -> Utilization | None:
     step = evidence.step
     if step is None:
         return _averages(after, lifetime=True)
-    before = None if step.restarted else step.before.histograms.get(MEASURE, {}).get(Key(level))
-    return _averages(subtract(after, before), lifetime=False)
+    before = None if step.anew else step.before.histograms.get(MEASURE, {}).get(Key(level))
+    rise = subtract(after, before)
+    return None if rise is None else _averages(rise, lifetime=False)
 
 
 def _averages(histogram: Histogram, *, lifetime: bool) -> Utilization | None:
-    if histogram.count <= 0:
+    # Up to 1.27 a limit of 0 divides by 0: what was counted then lies in the last bucket, and the sum is spoilt.
+    if histogram.count <= 0 or not math.isfinite(histogram.sum):
         return None
-    mean = histogram.sum / histogram.count
     return Utilization(
-        mean=mean if math.isfinite(mean) else None,
+        mean=histogram.sum / histogram.count,
         ge_95=_above(histogram, 0.95),
         gt_99=_above(histogram, 0.99),
         seconds=histogram.count / NANOSECONDS,
@@ -41,7 +43,7 @@ def _averages(histogram: Histogram, *, lifetime: bool) -> Utilization | None:
 
 
 def _above(histogram: Histogram, bound: float) -> float | None:
-    """The share of time above a bucket bound."""
+    """The share of time above a bucket bound, the bound itself left out."""
     if bound not in histogram.bounds:
         return None
     return 1.0 - histogram.cumulative[histogram.bounds.index(bound)] / histogram.count

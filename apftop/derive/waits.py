@@ -16,6 +16,8 @@ from apftop.records.frame import Bucket, Quantile, WaitLimit, Waits
 from apftop.records.parsed import Histogram
 from apftop.rules import rules
 
+ASSUMED = "nobody gave up within {:g} s of queueing, but as far as the counts say so"
+
 
 def buckets(histogram: Histogram) -> tuple[Bucket, ...]:
     """The samples of each bucket, lowest first; the last is open."""
@@ -56,7 +58,8 @@ def waits(accepted: Histogram, unserved: int, refused: int, own: int, limit: Wai
     doubtful = [parts[index] for index in candidates] if unserved else []
     lowest = _without(parts, unserved, reversed(range(len(parts))))
     highest = _without(parts, unserved, candidates)
-    p50, p95, p99 = (_between(lowest, highest, doubtful, own, share) for share in (0.5, 0.95, 0.99))
+    anywhere = _without(parts, unserved, range(len(parts)))
+    p50, p95, p99 = (_between((lowest, highest, anywhere), doubtful, own, share) for share in (0.5, 0.95, 0.99))
     exact = bool(served) and not unserved and math.isfinite(accepted.sum)
     return Waits(
         executed=served,
@@ -72,6 +75,7 @@ def waits(accepted: Histogram, unserved: int, refused: int, own: int, limit: Wai
         refused=refused,
         own=own,
         time_outs_within_s=_hull(doubtful) if doubtful else None,
+        assumes=ASSUMED.format(rules().wait.least_time_out_s) if unserved else None,
         limit=limit,
         buckets=parts,
     )
@@ -137,14 +141,23 @@ def _without(parts: Sequence[Bucket], number: int, order: Iterable[int]) -> list
 
 
 def _between(
-    lowest: Sequence[Bucket], highest: Sequence[Bucket], doubtful: Sequence[Bucket], own: int, share: float
+    extremes: tuple[Sequence[Bucket], Sequence[Bucket], Sequence[Bucket]],
+    doubtful: Sequence[Bucket],
+    own: int,
+    share: float,
 ) -> Quantile | None:
-    """The interval that holds a quantile wherever the unserved and this tool's own requests may lie."""
-    least, most = quantile(lowest, share), quantile(highest, share)
-    if least is None or most is None:
+    """The interval that holds a quantile wherever the unserved and this tool's own requests may lie.
+
+    `extremes` are the served with the unserved taken from the top, from the lowest buckets in which they can be, and
+    from the lowest of all: where the last one leads elsewhere there is an interval but no estimate.
+    """
+    lowest, highest, _ = extremes
+    least, most, worst = (quantile(parts, share) for parts in extremes)
+    if least is None or most is None or worst is None:
         return None
     estimate = least.estimate
-    if (least.low, least.high) != (most.low, most.high) or any(part.low == least.low for part in doubtful):
+    agreed = (least.low, least.high) == (most.low, most.high) == (worst.low, worst.high)
+    if not agreed or any(part.low == least.low for part in doubtful):
         estimate = None
     if own:
         least = quantile(_without(lowest, own, reversed(range(len(lowest)))), share) or least
@@ -179,9 +192,7 @@ def _seconds_high(parts: Sequence[Bucket]) -> float:
 
 
 def _over(parts: Sequence[Bucket], served: int, unserved: int) -> float | None:
-    if not served:
-        return None
-    if unserved and parts[-1].count:
+    if not served or len(parts) == 1 or (unserved and parts[-1].count):
         return None
     return parts[-1].count / served
 
@@ -189,7 +200,7 @@ def _over(parts: Sequence[Bucket], served: int, unserved: int) -> float | None:
 def _overflow_mean(accepted: Histogram, parts: Sequence[Bucket], unserved: int) -> tuple[float, float] | None:
     """What the mean of the samples beyond the last bound can be, from the exact sum of all."""
     over = parts[-1].count
-    if not over or unserved or not math.isfinite(accepted.sum):
+    if not over or len(parts) == 1 or unserved or not math.isfinite(accepted.sum):
         return None
     low = (accepted.sum - _seconds_high(parts[:-1])) / over
     high = (accepted.sum - _seconds_low(parts[:-1])) / over
@@ -198,7 +209,7 @@ def _overflow_mean(accepted: Histogram, parts: Sequence[Bucket], unserved: int) 
 
 def _naive(parts: Sequence[Bucket], share: float) -> float | None:
     found = quantile(parts, share)
-    if found is None:
+    if found is None or len(parts) == 1:
         return None
     return found.low if found.estimate is None else found.estimate
 

@@ -93,13 +93,16 @@ def _metric(body: bytes, pos: int, end: int, name: str, kind: str, message: int,
         raise ValueError("a label reaches beyond its series")
     labels = _labels(body[first:pos])
     content: tuple[int, int] | None = None
+    stamp: float | None = None
     for number, wire, start, stop in _fields(body, pos, end):
         if number == _CONTENT_FIELD[kind] and wire == _BYTES:
             content = start, stop
         elif number == 1 and wire == _BYTES:
             labels = tuple(sorted((*labels, _pair(body, start, stop))))
         elif number == 6 and wire == _VARINT:
-            gathered.stamp(_signed(start) / 1000)
+            stamp = _signed(start) / 1000
+    if stamp is not None:
+        gathered.stamp(labels, stamp)
     if content is None:
         gathered.problems.append(f"{name}{dict(labels)} (message {message}): it has no {kind} in it, left out")
     elif kind == "histogram":

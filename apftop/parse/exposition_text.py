@@ -78,7 +78,7 @@ def _gather(lines: list[str], gathered: Gathered, openmetrics: bool) -> int:
                 if stamp is None:
                     numbers[tail] = value
                 else:
-                    gathered.stamp(stamp if openmetrics else stamp / 1000)
+                    gathered.stamp(series.labels, stamp if openmetrics else stamp / 1000)
         except _QuotedName:
             gathered.problems.append(f"line {number}: a name in quotes is not read, left out")
             continue

@@ -10,7 +10,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
-from apftop.records.parsed import Family, Histogram, Kind, Labels, Metrics, ParseError
+from apftop.records.parsed import INSTANCE, Family, Histogram, Kind, Labels, Metrics, ParseError
 
 _CACHED = 32768
 _MOST_PROBLEMS = 50
@@ -78,8 +78,7 @@ class Gathered:
     kinds: dict[str, str] = field(default_factory=dict)
     helps: dict[str, str] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
-    first_stamp: float = math.inf
-    last_stamp: float = -math.inf
+    stamps: dict[str, tuple[float, float]] = field(default_factory=dict)
 
     def add(self, series: Series, value: float, place: int) -> None:
         """Take one sample."""
@@ -88,10 +87,11 @@ class Gathered:
         except KeyError:
             self.rows[series[0]] = [(series, value, place)]
 
-    def stamp(self, seconds: float) -> None:
-        """Note the explicit time stamp of a series, in Unix seconds."""
-        self.first_stamp = min(self.first_stamp, seconds)
-        self.last_stamp = max(self.last_stamp, seconds)
+    def stamp(self, labels: Labels, seconds: float) -> None:
+        """Note the explicit time stamp of a series, in Unix seconds, for its server."""
+        instance = next((value for name, value in labels if name == INSTANCE), "")
+        first, last = self.stamps.get(instance, (seconds, seconds))
+        self.stamps[instance] = (min(first, seconds), max(last, seconds))
 
     def metrics(self, form: Literal["text", "openmetrics", "protobuf"], end: int = 0) -> Metrics:
         """The families. Raises ParseError when the histogram series of the place `end` lacks a part."""
@@ -109,8 +109,7 @@ class Gathered:
         kept = self.problems[:_MOST_PROBLEMS]
         if len(self.problems) > _MOST_PROBLEMS:
             kept.append(f"and {len(self.problems) - _MOST_PROBLEMS} more")
-        stamps = (self.first_stamp, self.last_stamp) if self.first_stamp <= self.last_stamp else None
-        return Metrics(families, form, stamps, tuple(kept))
+        return Metrics(families, form, self.stamps, tuple(kept))
 
     def _histogram_names(self) -> list[str]:
         # Federated histograms have no type; a `_bucket` with `le` tells them even where the body was cut after it.

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from apftop.records.parsed import Family, Labels, Metrics
-
-INSTANCE = "instance"
+from apftop.records.parsed import INSTANCE, Family, Labels, Metrics
 
 
 def split_by_instance(metrics: Metrics) -> dict[str, Metrics]:
@@ -14,7 +12,12 @@ def split_by_instance(metrics: Metrics) -> dict[str, Metrics]:
     names = sorted({_instance(labels) for family in metrics.families.values() for labels in _series(family)})
     if len(names) <= 1:
         return {"": metrics}
-    return {name: replace(metrics, families=_only(metrics, name)) for name in names if name}
+    return {name: _of(metrics, name) for name in names if name}
+
+
+def _of(metrics: Metrics, instance: str) -> Metrics:
+    stamps = {instance: metrics.stamps[instance]} if instance in metrics.stamps else {}
+    return replace(metrics, families=_only(metrics, instance), stamps=stamps)
 
 
 def _only(metrics: Metrics, instance: str) -> dict[str, Family]:

@@ -31,13 +31,6 @@ class Correction(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     text: str
 
 
-class Buckets(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Bucket bounds of a histogram and the releases that have them."""
-
-    bounds: tuple[float, ...]
-    holds: tuple[str, ...]
-
-
 class _Names(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     names: tuple[str, ...]
 
@@ -56,7 +49,6 @@ class Vocabulary(
     corrections: dict[str, Correction]
     reasons: dict[str, str]
     reasons_in_wait: _Names
-    buckets: dict[str, Buckets]
 
 
 @cache

@@ -13,10 +13,10 @@ LevelState = Literal["idle", "busy", "saturated", "blocked", "leaking", "exempt"
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """The time between two samples that a rate is over.
+    """The time that counts and rates are over.
 
     `seconds` is its length, `clock` whose clock gave it; `t0` and `t1` are Unix seconds as stamped by the taker.
-    `reset` is set when counters began anew inside it: counts are then at least what is shown.
+    `reset` is set when the server restarted, or its counters did, within the time looked at: it runs from there.
     """
 
     seconds: float
@@ -24,6 +24,10 @@ class Window:
     t0: float | None = None
     t1: float | None = None
     reset: bool = False
+
+    def per_s(self, count: float) -> float:
+        """So many in the window, as a rate."""
+        return count / self.seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +66,10 @@ class Waits:
 
     `executed` counts requests that were served, `timed_out` and `refused` those that were not. `mean_s` is None when
     time-outs blur it; `mean_bounds_s` then still holds. `buckets` are the raw deltas of execute="true", time-outs among
-    them; `time_outs_within_s` is where these may lie. `own` requests of this tool are in the counts, and the bounds of
-    the quantiles are widened by them. `over_last_bound` is the fraction of executed requests beyond the last finite
-    bound, `overflow_mean_bounds_s` what their mean can be, and `naive_p99_s` what a dashboard would show.
+    them; `time_outs_within_s` is where these may lie, and `assumes` what is taken for granted there. `own` requests of
+    this tool are in the counts, and the bounds of the quantiles are widened by them. `over_last_bound` is the fraction
+    of executed requests beyond the last finite bound, `overflow_mean_bounds_s` what their mean can be, and
+    `naive_p99_s` what a dashboard would show.
     """
 
     executed: int
@@ -80,6 +85,7 @@ class Waits:
     refused: int
     own: int
     time_outs_within_s: tuple[float, float | None] | None
+    assumes: str | None
     limit: WaitLimit
     buckets: tuple[Bucket, ...]
 
@@ -90,7 +96,6 @@ class Sampled:
 
     count: int
     max_s: float | None
-    mean_s: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,18 +199,18 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """Requests of one flow in one dump: counts, and seats of those that execute.
+    """Requests of one flow in one dump: counts, and seats of those that execute (None where the dump lacks them).
 
-    `flow` is the distinguisher, or the user where the level computes none. `hand` is empty where there are no queues to
-    choose from, and None where the level's queues are not known.
+    `flow` is the distinguisher, or the user where the level has at most one queue and computes none. `hand` is empty
+    where there are no queues to choose from, and None where the level's queues are not known.
     """
 
     schema: str
     flow: str
     level: str
     waiting: int
-    executing: int
-    seats: int
+    executing: int | None
+    seats: int | None
     verb: str | None
     resource: str | None
     by_kind: Mapping[str, int]
@@ -227,6 +232,7 @@ class Level:
     reachable_max: float | None
     current: float | None
     executing: float | None
+    executing_from: str
     seats_in_use: float | None
     seats_from: str
     waiting: float | None
@@ -263,11 +269,12 @@ class Level:
 
     @property
     def borrowed(self) -> float | None:
-        return None if self.limit_delta is None else max(0.0, self.limit_delta)
+        """Seats of the current limit above the nominal one; None for exempt, whose limit is not enforced."""
+        return None if self.exempt or self.limit_delta is None else max(0.0, self.limit_delta)
 
     @property
     def borrowed_in_use(self) -> float | None:
-        if self.seats_in_use is None or self.nominal is None:
+        if self.exempt or self.seats_in_use is None or self.nominal is None:
             return None
         return max(0.0, self.seats_in_use - self.nominal)
 
@@ -276,6 +283,14 @@ class Level:
         if self.exempt or self.current is None or self.seats_in_use is None:
             return None
         return max(0.0, self.current - self.seats_in_use)
+
+    @property
+    def dispatched_per_s(self) -> float | None:
+        return None if self.counts is None or self.window is None else self.window.per_s(self.counts.dispatched)
+
+    @property
+    def rejected_per_s(self) -> float | None:
+        return None if self.counts is None or self.window is None else self.window.per_s(self.counts.rejected_total)
 
     @property
     def utilization_now(self) -> float | None:
@@ -287,10 +302,14 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """One flow schema on one replica; `past_levels` are levels that its series still name but its object does not."""
+    """One flow schema on one replica.
+
+    `past_levels` are levels that its series still name but its object does not; `deleted` that there is no object.
+    """
 
     name: str
     config: FlowSchema | None
+    deleted: bool
     level: str | None
     past_levels: tuple[str, ...]
     window: Window | None
@@ -301,6 +320,14 @@ class Schema:
     executing: float | None
     oldest_waiting_s: float | None
     flows: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class SampleAge:
+    """When an answer was received (Unix seconds), and whether its endpoint has failed to answer since."""
+
+    time: float | None
+    stale: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,7 +354,11 @@ class Clock:
 
 @dataclass(frozen=True, slots=True)
 class Replica:
-    """One API server as seen by the samples so far."""
+    """One API server as seen by the samples so far.
+
+    `requests` is None where there is no dump of them; up to 1.27 it has the waiting ones only (not `lists_executing`).
+    `failed` is set once any question to it went without a usable answer.
+    """
 
     name: str
     version: str | None
@@ -346,17 +377,20 @@ class Replica:
     possibly_stale_levels: tuple[str, ...]
     clock: Clock
     own: Own
+    samples: Mapping[str, SampleAge]
     window: Window | None
     levels: Mapping[str, Level]
     schemas: Mapping[str, Schema]
     flows: tuple[Flow, ...]
     requests: tuple[Request, ...] | None
+    lists_executing: bool
     sources: Mapping[str, str]
     cannot_fill: tuple[str, ...]
     unknown_families: tuple[str, ...]
     unknown_columns: tuple[str, ...]
     corrections: tuple[str, ...]
     problems: tuple[str, ...]
+    failed: bool
 
     @property
     def unassigned_seats(self) -> float | None:
@@ -367,7 +401,7 @@ class Replica:
 
 @dataclass(frozen=True, slots=True)
 class LevelTotal:
-    """A level summed over the kube-apiservers that report it; a term that one of them does not know is left out."""
+    """A level summed over the kube-apiservers that have it; None where one of them does not know its term."""
 
     replicas: int
     nominal: float | None
@@ -400,4 +434,3 @@ class Frame:
     t1: float | None
     replicas: Mapping[str, Replica]
     totals: Totals
-    problems: tuple[str, ...]

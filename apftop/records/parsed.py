@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Generic, Literal, TypeVar
+
+INSTANCE = "instance"
+"""The label by which federated series tell their servers apart."""
 
 Labels = tuple[tuple[str, str], ...]
 """Label pairs sorted by name; values as the server sent them, unescaped."""
@@ -43,13 +46,14 @@ class Family:
 class Metrics:
     """The picked families of one exposition.
 
-    `stamps` is the least and greatest explicit time stamp of its series in Unix seconds (federated data), else None.
+    `stamps` has the least and greatest explicit time stamp in Unix seconds of the series of each server, by their
+    label `instance` (`""` without one); it is empty where series carry no stamps, as those of a server itself.
     `problems` names what was left out and where (a duplicate series, a histogram without its end).
     """
 
     families: Mapping[str, Family]
     format: Literal["text", "openmetrics", "protobuf"]
-    stamps: tuple[float, float] | None = None
+    stamps: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     problems: tuple[str, ...] = ()
 
 

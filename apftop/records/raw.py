@@ -35,8 +35,9 @@ class Sample:
     `body` is the answer with its content encoding removed; of metrics it holds only the families that apftop reads.
     `status` is None where no HTTP status is known (a saved file, or no answer at all); `error` is one line that says
     why there is no answer, else empty. `sent` and `received` are this machine's clock, `server_date` is the server's
-    `Date` header (whole seconds), `server_time` the server's clock as noted by who saved the answer; all are Unix
-    seconds. `headers` has lower-case names and holds no credentials.
+    `Date` header (whole seconds), `server_time` the server's clock as noted by who saved the answer, `noted` a time
+    that they wrote down by whatever clock; all are Unix seconds. `headers` has lower-case names and holds no
+    credentials.
     """
 
     replica: str
@@ -49,6 +50,7 @@ class Sample:
     received: float | None = None
     server_date: float | None = None
     server_time: float | None = None
+    noted: float | None = None
     headers: tuple[tuple[str, str], ...] = ()
     origin: str = ""
 

@@ -22,6 +22,7 @@ class Read(Generic[T_co]):
     received: float | None
     server_date: float | None
     server_time: float | None
+    noted: float | None
     origin: str
     status: int | None
     level_uid: str = ""
@@ -29,11 +30,14 @@ class Read(Generic[T_co]):
     problems: tuple[str, ...] = ()
 
     @property
+    def measured(self) -> float | None:
+        """The middle of sending and receiving on this machine's clock, if that was measured."""
+        return self.received if self.sent is None or self.received is None else (self.sent + self.received) / 2
+
+    @property
     def time(self) -> float | None:
-        """The middle of sending and receiving, on this machine's clock."""
-        if self.sent is None or self.received is None:
-            return self.received
-        return (self.sent + self.received) / 2
+        """When the answer was given: as measured, else as noted."""
+        return self.noted if self.measured is None else self.measured
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +62,12 @@ class OwnAnswer:
 
 @dataclass(frozen=True, slots=True)
 class ReplicaState:
-    """One replica: `metrics` and `levels` hold the previous and the latest answer, in that order."""
+    """One replica: `metrics` and `levels` hold the previous and the latest answer, in that order.
+
+    `own` are the latest answers to this tool's requests, `own_sent` and `own_refused` count all of them. `failed` is
+    set once any question to this replica went without a usable answer, `federated` where its metrics turned out to be
+    those of several servers, which are replicas of their own.
+    """
 
     name: str
     metrics: tuple[Read[Metrics], ...] = ()
@@ -69,6 +78,10 @@ class ReplicaState:
     configs: Read[tuple[PriorityLevelConfiguration, ...]] | None = None
     outcomes: Mapping[Endpoint, Outcome] = field(default_factory=dict)
     own: tuple[OwnAnswer, ...] = ()
+    own_sent: int = 0
+    own_refused: int = 0
+    failed: bool = False
+    federated: bool = False
     bytes_received: int = 0
     problems: tuple[str, ...] = ()
 

@@ -22,6 +22,7 @@ class Key(NamedTuple):
 class View:
     """The measures of one replica at one moment.
 
+    `torn` are series by measure whose value the answer leaves open, and `incomplete` says that there may be others.
     `sources` says which family a measure was read from. `start` is the process start in Unix seconds. `features` are
     the feature gates that the server reports. `unknown_families` are flow control families that the
     vocabulary lacks. A measure that is missing in `values` and `histograms` was not exposed.
@@ -33,6 +34,8 @@ class View:
     features: Mapping[str, bool]
     values: Mapping[str, Mapping[Key, float]]
     histograms: Mapping[str, Mapping[Key, Histogram]]
+    torn: Mapping[str, frozenset[Key]]
+    incomplete: bool
     sources: Mapping[str, str]
     unknown_families: tuple[str, ...]
     problems: tuple[str, ...] = ()

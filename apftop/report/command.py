@@ -21,7 +21,7 @@ from apftop.parse.pick import BodyPicker, pick
 from apftop.parse.vocabulary import asked_names, wanted
 from apftop.present import plain
 from apftop.records.frame import Frame
-from apftop.records.raw import Endpoint
+from apftop.records.raw import OBJECTS, Endpoint
 from apftop.records.state import State
 from apftop.report.document import document, taken_of
 from apftop.report.text import text
@@ -64,7 +64,9 @@ def _bundle(path: Path, options: Mapping[str, Any]) -> Look:
     bundle = read_bundle(path, lambda chunks, kind, encoding: pick(chunks, kind, encoding, families))
     seen = frame(fold(bundle.samples), options["request_timeout"])
     times = bundle.times
-    t0, t1 = (times.t0, times.t1) if times.shown else (None, None)
+    if not times.shown:
+        return Look(seen, str(path), None, None, times.interval_s, bundle.problems)
+    t0, t1 = times.t0 or seen.t0, times.t1 or seen.t1
     return Look(seen, str(path), t0, t1, times.interval_s or _window(seen), bundle.problems)
 
 
@@ -78,7 +80,7 @@ def _live(options: Mapping[str, Any], *, endless: bool) -> Iterator[Look]:
         if not endless and number >= options["count"]:
             return
         number += 1
-        state = fold(run(accesses, [Turn((), 0.0), Turn(LATER, options["interval"])], manner), state)
+        state = fold(run(accesses, [Turn((), 0.0), Turn((*LATER, *OBJECTS), options["interval"])], manner), state)
 
 
 def _live_look(state: State, accesses: Sequence[Access], options: Mapping[str, Any]) -> Look:
@@ -130,5 +132,4 @@ def _problems(look: Look) -> list[str]:
 
 def _unread(look: Look) -> bool:
     """Whether an endpoint that was asked, or a file that is there, gave nothing."""
-    statuses = [status for replica in look.frame.replicas.values() for status in replica.endpoints.values()]
-    return bool(look.problems) or any(status not in (None, 200) for status in statuses)
+    return bool(look.problems) or any(replica.failed for replica in look.frame.replicas.values())

@@ -45,13 +45,13 @@ def document(frame: Frame, source: str, taken: Json, problems: tuple[str, ...] =
             ({} if single else {"replica": replica.name}) | _flow(flow)
             for replica, flow in sorted(
                 ((replica, flow) for replica in frame.replicas.values() for flow in replica.flows),
-                key=lambda pair: -(pair[1].waiting + pair[1].seats),
+                key=lambda pair: -(pair[1].waiting + (pair[1].seats or 0)),
             )
         ],
         "requests": [({} if single else {"replica": replica.name}) | _request(row) for replica, row in rows],
         "requests_summary": _summary(frame),
         "clock_skew_tolerance_s": _worst(replica.clock.tolerance_s for replica in frame.replicas.values()),
-        "problems": [*problems, *frame.problems],
+        "problems": list(problems),
     }
 
 
@@ -103,6 +103,10 @@ def _replica(replica: Replica) -> Json:
             "next_try": [utc(stamp) for stamp in own.next_try],
             "cost": {"bytes": own.bytes},
         },
+        "samples": {
+            name: {"t": None if age.time is None else utc(age.time), "stale": age.stale}
+            for name, age in replica.samples.items()
+        },
         "window": _window(replica.window),
         "levels": {name: _level(level) for name, level in replica.levels.items()},
         "schemas": {name: _schema(schema) for name, schema in replica.schemas.items()},
@@ -129,6 +133,7 @@ def _level(level: Level) -> Json:
         "borrowed": number(level.borrowed),
         "borrowed_in_use": number(level.borrowed_in_use),
         "executing": number(level.executing),
+        "executing_from": level.executing_from or None,
         "seats_in_use": number(level.seats_in_use),
         "seats_in_use_from": level.seats_from or None,
         "seats_idle": number(level.seats_idle),
@@ -165,6 +170,7 @@ def _type(level: Level) -> str | None:
 def _schema(schema: Schema) -> Json:
     return {
         "level": schema.level,
+        "deleted": schema.deleted,
         "precedence": schema.config.precedence if schema.config else None,
         "distinguisher": schema.config.distinguisher if schema.config else None,
         "window": _window(schema.window),
@@ -183,10 +189,9 @@ def _counts(counts: Counts | None, window: Window | None) -> Json:
     if counts is None:
         names = ("arrivals", "dispatched", "rejected", "dispatched_per_s", "rejected_per_s", "refused_share")
         return dict.fromkeys((*names, "no_accommodation_per_s"))
-    length = window.seconds if window else None
 
     def per_s(value: float | None) -> float | int | None:
-        return None if value is None or length is None else number(value / length)
+        return None if value is None or window is None else number(window.per_s(value))
 
     return {
         "arrivals": number(counts.arrivals),
@@ -221,6 +226,7 @@ def _waits(waits: Waits | None, level: Level | None) -> Json:
                 "overflow_mean_bounds_s": [number(one) for one in over] if over else None,
                 "naive_p99_s": number(waits.naive_p99_s),
             },
+            "assumes": waits.assumes,
             "timed_out": waits.timed_out,
             "timed_out_within_s": [number(one) for one in within] if within else None,
             "refused": waits.refused,
@@ -266,13 +272,19 @@ def _utilization(utilization: Utilization | None) -> Json | None:
 def _window(window: Window | None) -> Json | None:
     if window is None:
         return None
-    return {"seconds": number(window.seconds), "clock": window.clock, "reset": window.reset}
+    return {
+        "t0": None if window.t0 is None else utc(window.t0),
+        "t1": None if window.t1 is None else utc(window.t1),
+        "seconds": number(window.seconds),
+        "clock": window.clock,
+        "reset": window.reset,
+    }
 
 
 def _by(waiting: Mapping[str, int] | None, executing: Mapping[str, int] | None) -> Json | None:
-    if waiting is None or executing is None:
+    if waiting is None:
         return None
-    return {"waiting": dict(waiting), "executing": dict(executing)}
+    return {"waiting": dict(waiting), "executing": None if executing is None else dict(executing)}
 
 
 def _next(level: Level) -> Json | None:
@@ -331,14 +343,16 @@ def _request(row: Request) -> Json:
 
 
 def _summary(frame: Frame) -> Json | None:
-    rows = [row for replica in frame.replicas.values() for row in replica.requests or ()]
-    if all(replica.requests is None for replica in frame.replicas.values()):
+    dumped = [replica for replica in frame.replicas.values() if replica.requests is not None]
+    if not dumped:
         return None
+    rows = [row for replica in dumped for row in replica.requests or ()]
+    listed = all(replica.lists_executing for replica in dumped)
     return {
         "waiting": sum(not row.executing for row in rows),
-        "executing": sum(row.executing for row in rows),
+        "executing": sum(row.executing for row in rows) if listed else None,
         "own": sum(row.own for row in rows),
-        "seats_in_use_without_own": sum(row.width for row in rows if row.executing and not row.own),
+        "seats_in_use_without_own": sum(row.width for row in rows if row.executing and not row.own) if listed else None,
     }
 
 

@@ -30,7 +30,7 @@ LEVEL_COLUMNS = (
     Column("REACH", lambda level: whole(level.reachable_max)),
     Column("CAP", lambda level: whole(level.max_seats_per_request)),
     Column("WAITING", lambda level: whole(level.waiting)),
-    Column("DISP/S", lambda level: rate(_per_s(level, lambda one: one.counts.dispatched if one.counts else 0))),
+    Column("DISP/S", lambda level: rate(level.dispatched_per_s)),
     Column("REJ/S", lambda level: _rejected(level)),
     Column("FULL", lambda level: _full(level)),
     Column("WAIT p50", lambda level: interval(level.waits.p50) if level.waits else UNKNOWN),
@@ -42,7 +42,6 @@ LEVEL_COLUMNS = (
 def text(frame: Frame, source: str, t0: float | None, t1: float | None, interval_s: float | None) -> str:
     """The whole report."""
     lines = [f"{plain(source)}  {_taken(t0, t1, interval_s)}"]
-    lines += [f"! {plain(problem)}" for problem in frame.problems]
     for replica in frame.replicas.values():
         lines += ["", *_replica(replica)]
     if len(frame.replicas) > 1:
@@ -82,6 +81,7 @@ def _heading(replica: Replica) -> list[str]:
     borrowing = f"borrowing {replica.borrowing}" if replica.borrowing != "ok" else ""
     if replica.nan_levels:
         borrowing += f" (NaN demand on {', '.join(map(plain, replica.nan_levels))})"
+    possibly, window = replica.possibly_stale_levels, replica.window
     return [
         plain(replica.name),
         plain(replica.version or "version unknown"),
@@ -91,6 +91,8 @@ def _heading(replica: Replica) -> list[str]:
         f"{whole(replica.unassigned_seats)} unassigned" if (replica.unassigned_seats or 0) > 2 else "",
         borrowing,
         f"stale: {', '.join(map(plain, replica.stale_levels))}" if replica.stale_levels else "",
+        f"possibly stale: {', '.join(map(plain, possibly))}" if possibly else "",
+        f"restarted or reset: rates over its last {seconds(window.seconds)}" if window and window.reset else "",
         f"clock skew {seconds(replica.clock.skew_s)}" if abs(replica.clock.skew_s or 0) > 1 else "",
     ]
 
@@ -102,6 +104,7 @@ def _remarks(level: Level) -> Iterable[str]:
         low, high = waits.time_outs_within_s or (0.0, None)
         upper = "and up" if high is None else f"to {seconds(high)}"
         yield f"{name}: {waits.timed_out} timed out in their queue after {seconds(low)} {upper}; not in the waits shown"
+        yield f"{name}: taking it that {waits.assumes}"
     if waits is not None and waits.overflow_mean_bounds_s and waits.over_last_bound:
         low, high = waits.overflow_mean_bounds_s
         yield (
@@ -129,7 +132,7 @@ def _flows(replica: Replica) -> Iterable[str]:
         kind = next(iter(flow.by_kind), "")
         yield (
             f"    {plain(flow.schema, NAME_WIDTH)} / {plain(flow.flow, 60) or '(none)'}: {flow.waiting} waiting, "
-            f"{flow.executing} executing, {flow.seats} seats; {plain(kind, NAME_WIDTH)}"
+            f"{whole(flow.executing)} executing, {whole(flow.seats)} seats; {plain(kind, NAME_WIDTH)}"
         )
 
 
@@ -165,12 +168,6 @@ def _signed(value: float | None) -> str:
     return UNKNOWN if value is None else "0" if value == 0 else f"{'+' if value > 0 else '-'}{whole(abs(value))}"
 
 
-def _per_s(level: Level, count: Callable[[Level], float]) -> float | None:
-    if level.counts is None or level.window is None:
-        return None
-    return count(level) / level.window.seconds
-
-
 def _seats(level: Level) -> str:
     """Seats in use over the current limit; the exempt level's limit is not enforced."""
     return f"{whole(level.seats_in_use)}/{UNKNOWN if level.exempt else whole(level.current)}"
@@ -179,7 +176,7 @@ def _seats(level: Level) -> str:
 def _rejected(level: Level) -> str:
     if level.counts is None or level.window is None:
         return UNKNOWN
-    parts = [f"{plain(reason)} {rate(n / level.window.seconds)}" for reason, n in level.counts.rejected.items()]
+    parts = [f"{plain(reason)} {rate(level.window.per_s(n))}" for reason, n in level.counts.rejected.items()]
     return ", ".join(parts) or "0"
 
 

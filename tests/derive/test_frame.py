@@ -23,7 +23,8 @@ def levels_dump(*names: str) -> bytes:
     return header.encode() + rows.encode()
 
 
-def configs(*names: str) -> bytes:
+def configs(*names: str, mandatory: bool = True) -> bytes:
+    names = (*names, "exempt", "catch-all") if mandatory else names
     items = ",".join(
         f'{{"metadata":{{"name":"{name}","uid":"uid-{name}"}},"spec":{{"type":"Limited","limited":'
         '{"nominalConcurrencyShares":10,"limitResponse":{"type":"Queue","queuing":'
@@ -41,6 +42,35 @@ def schemas(*names: str) -> bytes:
         for name in names
     )
     return f'{{"kind":"FlowSchemaList","apiVersion":"flowcontrol.apiserver.k8s.io/v1","items":[{items}]}}'.encode()
+
+
+def requests_dump(
+    *users: str,
+    distinguisher: str | None = None,
+    queue: int = 2,
+    path: str = "/api/v1/nodes",
+    level: str = "load",
+    start_time: bool = True,
+) -> bytes:
+    """Waiting requests to list nodes, one of each user; on a level without queues they execute."""
+    head = ["PriorityLevelName", "FlowSchemaName", "QueueIndex", "RequestIndexInQueue", "FlowDistingsher", "ArriveTime"]
+    head += ["InitialSeats", "FinalSeats", "AdditionalLatency"] + (["StartTime"] if start_time else [])
+    head += ["UserName", "Verb", "APIPath", "Namespace", "Name", "APIVersion", "Resource", "SubResource"]
+    index = "0" if queue >= 0 else "-1"
+    start = ["0001-01-01T00:00:00Z" if queue >= 0 else "2026-04-12T10:03:00Z"] if start_time else []
+    kind = ["v1", "nodes"] if path.startswith("/api") else ["", ""]
+    seats = ["1", "0", "0s", *start]
+    table = [head]
+    for user in users:
+        flow = user if distinguisher is None else distinguisher
+        request = [user, "list", path, "", "", *kind, ""]
+        table.append([level, level, str(queue), index, flow, "2026-04-12T10:03:00Z", *seats, *request])
+    widths = [max(8, *(len(row[i]) + 2 for row in table)) for i in range(len(head))]
+    lines = [
+        "".join(f"{cell + ',':<{width}}" for cell, width in zip(row[:-1], widths, strict=False)) + row[-1]
+        for row in table
+    ]
+    return ("\n".join(lines) + "\n").encode()
 
 
 def only(found: Frame) -> Replica:
@@ -107,6 +137,26 @@ def test_without_the_dump_the_configuration_says_what_lives() -> None:
     assert replica.stale_levels == ("gone",)
 
 
+def test_objects_that_are_not_all_there_say_nothing_of_what_lives() -> None:
+    replica = a_replica(
+        a_sample(exposition(limit("nominal", 50, "load"), limit("nominal", 7, "other")), 0.0),
+        a_sample(configs("load", mandatory=False), 0.0, Endpoint.CONFIGS),
+    )
+
+    assert replica.stale_levels == ()
+    assert replica.nominal_sum == 57
+
+
+def test_the_dump_wins_over_objects_that_are_older() -> None:
+    replica = a_replica(
+        a_sample(exposition(limit("nominal", 50, "load"), limit("nominal", 7, "gone")), 0.0),
+        a_sample(levels_dump("load"), 0.0, Endpoint.LEVELS),
+        a_sample(configs("load", "gone"), 0.0, Endpoint.CONFIGS),
+    )
+
+    assert replica.stale_levels == ("gone",)
+
+
 def test_without_the_dump_a_deleted_level_with_seats_in_use_still_drains() -> None:
     replica = a_replica(
         a_sample(
@@ -120,7 +170,7 @@ def test_without_the_dump_a_deleted_level_with_seats_in_use_still_drains() -> No
     )
 
     assert replica.stale_levels == ()
-    assert "gone" in replica.levels
+    assert replica.levels["gone"].state == "quiescing"
 
 
 def test_without_both_a_level_that_never_moves_is_possibly_stale_and_stays_in_sums() -> None:
@@ -312,6 +362,152 @@ def test_a_zero_limit_level_that_rejects_and_still_serves_is_leaking() -> None:
     )
 
     assert replica.levels["load"].state == "leaking"
+
+
+def test_answers_that_cannot_be_read_again_are_not_shown_as_of_now() -> None:
+    first = [
+        a_sample(exposition(dispatched(100)), 0.0),
+        a_sample(exposition(dispatched(150)), 10.0),
+        a_sample(requests_dump("bob"), 10.0, Endpoint.REQUESTS),
+    ]
+    later = [
+        Sample("kas", one, status=429, sent=3600.0, received=3600.0) for one in (Endpoint.METRICS, Endpoint.REQUESTS)
+    ]
+    replica = a_replica(*first, *later)
+
+    assert replica.levels["load"].counts is None
+    assert (replica.requests, replica.flows) == (None, ())
+    assert replica.samples["metrics"].stale
+    assert any("metrics: shown as of" in problem for problem in replica.problems)
+
+
+def test_flows_are_those_of_the_distinguisher() -> None:
+    # Cluster-scoped requests of a level that tells flows apart by namespace are one flow, whoever sends them.
+    rows = requests_dump("a", "b", "c", distinguisher="", queue=5)
+    replica = a_replica(a_sample(configs("load"), 0.0, Endpoint.CONFIGS), a_sample(rows, 0.0, Endpoint.REQUESTS))
+
+    assert [(flow.flow, flow.waiting) for flow in replica.flows] == [("", 3)]
+    assert replica.levels["load"].waiting_by_user == {"a": 1, "b": 1, "c": 1}
+
+
+def test_users_stand_in_for_flows_on_a_level_of_one_queue() -> None:
+    one_queue = configs("load").replace(b'"queues":16,"handSize":4', b'"queues":1,"handSize":1')
+    replica = a_replica(
+        a_sample(one_queue, 0.0, Endpoint.CONFIGS),
+        a_sample(requests_dump("a", "b", distinguisher="", queue=0), 0.0, Endpoint.REQUESTS),
+    )
+
+    assert sorted(flow.flow for flow in replica.flows) == ["a", "b"]
+
+
+def test_a_dump_without_start_times_says_nothing_of_what_executes() -> None:
+    dump = requests_dump("a", distinguisher="a", queue=3, start_time=False)
+    replica = a_replica(a_sample(dump, 0.0, Endpoint.REQUESTS))
+    level = replica.levels["load"]
+
+    assert (replica.flows[0].waiting, replica.flows[0].executing, replica.flows[0].seats) == (1, None, None)
+    assert (level.executing, level.seats_in_use, level.executing_seats_by_user, level.sampled) == (
+        None,
+        None,
+        None,
+        None,
+    )
+
+
+def test_several_readers_of_the_dump_are_none_of_the_load() -> None:
+    path = "/debug/api_priority_and_fairness/dump_requests"
+    rows = requests_dump("alice", "bob", distinguisher="", queue=-1, path=path, level="exempt")
+    replica = a_replica(a_sample(rows, 0.0, Endpoint.REQUESTS))
+
+    assert replica.requests is not None
+    assert [row.own for row in replica.requests] == [True, True]
+    assert replica.flows == ()
+
+
+def test_an_own_refusal_is_no_refusal_of_load() -> None:
+    uids = (("x-kubernetes-pf-flowschema-uid", "fs-load"), ("x-kubernetes-pf-prioritylevel-uid", "uid-load"))
+    refused = Sample("kas", Endpoint.LEVELS, status=429, sent=5.0, received=5.1, headers=uids)
+    replica = a_replica(
+        a_sample(configs("load"), 0.0, Endpoint.CONFIGS),
+        a_sample(schemas("load"), 0.0, Endpoint.SCHEMAS),
+        a_sample(exposition(dispatched(100)), 1.0),
+        refused,
+        a_sample(exposition(dispatched(100), rejected(1, "queue-full")), 11.0),
+    )
+    counts = replica.levels["load"].counts
+
+    assert counts is not None
+    assert (dict(counts.rejected), replica.levels["load"].state) == ({}, "idle")
+
+
+def test_objects_hold_for_every_look_at_federated_servers() -> None:
+    def federated(value: int, stamp: int) -> bytes:
+        name = "apiserver_flowcontrol_dispatched_requests_total"
+        lines = [
+            f'{name}{{flow_schema="load",instance="{one}",priority_level="load"}} {value} {stamp + shift}'
+            for one, shift in (("a", 0), ("b", 7000))
+        ]
+        return ("\n".join(lines) + "\n").encode()
+
+    found = frame(
+        fold(
+            [
+                a_sample(configs("load"), None, Endpoint.CONFIGS, "server"),
+                a_sample(federated(100, 1_000_000), None, replica="server"),
+                a_sample(federated(400, 1_030_000), None, replica="server"),
+            ]
+        )
+    )
+
+    assert set(found.replicas) == {"a", "b"}
+    for replica in found.replicas.values():
+        level = replica.levels["load"]
+        assert level.config is not None
+        assert level.dispatched_per_s == 10
+
+
+def test_a_total_is_unknown_where_a_term_is() -> None:
+    found = frame(
+        fold(
+            [
+                a_sample(exposition(limit("nominal", 10, "load"), dispatched(1)), 0.0, replica="a"),
+                a_sample(levels_dump("load"), 0.0, Endpoint.LEVELS, "b"),
+            ]
+        )
+    )
+
+    assert (found.totals.levels["load"].replicas, found.totals.levels["load"].nominal) == (2, None)
+
+
+def test_since_1_31_exempt_is_apart_from_the_seats_that_are_shared() -> None:
+    lines = [limit("current", 40, "exempt"), limit("current", 60, "load"), limit("nominal", 60, "load")]
+    lines += [limit("nominal", 0, "exempt")]
+
+    assert a_replica(a_sample(exposition(*lines, release="v1.30.0"), 0.0)).current_sum == 100
+    assert a_replica(a_sample(exposition(*lines, release="v1.31.0"), 0.0)).current_sum == 60
+
+
+def test_a_zero_limit_up_to_1_27_has_no_utilization() -> None:
+    name, bounds = "priority_level_seat_utilization", ("0", "0.95", "0.99", "1")
+    *lines, _, count = histogram(name, [0.5], bounds, phase="executing", priority_level="load")
+    spoilt = series(f"{name}_sum", "NaN", phase="executing", priority_level="load")
+
+    assert a_level(*lines, spoilt, count, release="v1.27.9").utilization is None
+
+
+def test_a_negative_gauge_is_unknown() -> None:
+    assert (
+        a_level(series("current_executing_requests", -3, flow_schema="load", priority_level="load")).executing is None
+    )
+
+
+def test_a_schema_without_an_object_is_deleted() -> None:
+    replica = a_replica(
+        a_sample(schemas("load"), 0.0, Endpoint.SCHEMAS),
+        a_sample(exposition(dispatched(1), dispatched(2, "load", "gone")), 0.0),
+    )
+
+    assert {name: schema.deleted for name, schema in replica.schemas.items()} == {"gone": True, "load": False}
 
 
 def test_a_server_whose_metrics_are_denied_is_read_from_its_dumps() -> None:

@@ -316,7 +316,7 @@ def test_labels_after_the_value_count_too() -> None:
 
 def test_time_stamps_are_milliseconds() -> None:
     metrics = [part(2, double(1, 1.0)) + whole(6, stamp) for stamp in (1700000000123, 2**64 - 5000)]
-    assert parse_proto(family_message("g", 1, *metrics)).stamps == (-5.0, 1700000000.123)
+    assert parse_proto(family_message("g", 1, *metrics)).stamps == {"": (-5.0, 1700000000.123)}
 
 
 def test_federated_parts_are_put_together() -> None:

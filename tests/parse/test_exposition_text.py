@@ -219,7 +219,7 @@ def test_parts_of_a_family_may_stand_apart() -> None:
 
 
 def test_time_stamps_are_milliseconds() -> None:
-    assert read("x 1 1700000000123\ny 2 1700000005000\nz 3\n").stamps == (1700000000.123, 1700000005.0)
+    assert read("x 1 1700000000123\ny 2 1700000005000\nz 3\n").stamps == {"": (1700000000.123, 1700000005.0)}
 
 
 def test_a_summary_has_its_quantiles_and_apart_its_sum_and_count() -> None:
@@ -374,7 +374,7 @@ def test_an_openmetrics_counter_is_known_by_its_full_name() -> None:
 
 
 def test_openmetrics_time_stamps_are_seconds() -> None:
-    assert read(OPENMETRICS).stamps == (1700000000.5, 1700000000.5)
+    assert read(OPENMETRICS).stamps == {"": (1700000000.5, 1700000000.5)}
 
 
 def test_kinds_of_openmetrics() -> None:
