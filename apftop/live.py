@@ -37,15 +37,11 @@ def observe(state: State, sample: Sample) -> State:
     if sample.endpoint is Endpoint.DISCOVERY:
         return _put(state, replica)
     if not sample.ok:
-        return _put(state, _with_outcome(replica, sample, Outcome(sample.status, sample.error)))
+        return _put(state, _without_data(replica, sample, sample.error))
     try:
         data, problems = _parse(sample)
     except ParseError as error:
-        fault = f"{sample.origin or sample.endpoint}: {error}"
-        if sample.sent is None:
-            # A saved file is not read again: what is wrong with it stays true when another one follows.
-            replica = _problem(replica, fault)
-        return _put(state, _with_outcome(replica, sample, Outcome(sample.status, fault)))
+        return _put(state, _without_data(replica, sample, f"{sample.origin or sample.endpoint}: {error}"))
     replica = _with_outcome(replica, sample, Outcome(sample.status or 200))
     if isinstance(data, Metrics):
         return _with_metrics(state, replica, sample, data)
@@ -153,6 +149,13 @@ def _with_own(replica: ReplicaState, sample: Sample) -> ReplicaState:
         own_sent=replica.own_sent + 1,
         own_refused=replica.own_refused + refused,
     )
+
+
+def _without_data(replica: ReplicaState, sample: Sample, fault: str) -> ReplicaState:
+    if fault and sample.sent is None:
+        # A saved file is not read again: what is wrong with it stays true when another one follows.
+        replica = _problem(replica, fault)
+    return _with_outcome(replica, sample, Outcome(sample.status, fault))
 
 
 def _bytes(sample: Sample) -> int:

@@ -154,11 +154,12 @@ def test_a_refusal_saved_with_its_http_head_keeps_its_status(tmp_path: Path) -> 
     assert (replica["own"]["rejected"], replica["own"]["of"]) == (1, 1)
 
 
-def test_an_unreadable_first_answer_is_named_although_the_second_is_fine(tmp_path: Path) -> None:
+@pytest.mark.parametrize("body", [b"", b"Too many requests, please try again later.\n"], ids=["empty", "refusal"])
+def test_an_unreadable_first_answer_is_named_although_the_second_is_fine(body: bytes, tmp_path: Path) -> None:
     bundle = tmp_path / "bundle"
     shutil.copytree(CASES / "C03", bundle)
     (bundle / "metrics_t0.txt.gz").unlink()
-    (bundle / "metrics_t0.txt").write_bytes(b"")
+    (bundle / "metrics_t0.txt").write_bytes(body)
     document = report(bundle)
     replica = document["replicas"]["server"]
 
