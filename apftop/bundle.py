@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 import msgspec
 
 from apftop.bundle_files import Files, Pick, read_files
-from apftop.bundle_times import Meta, Times, read_meta, read_stamp, read_times
+from apftop.bundle_times import UTF8_BOM, Meta, Times, read_meta, read_stamp, read_times
 from apftop.errors import Trouble
 from apftop.http_text import HttpAnswer, http_date, parse_http
 from apftop.records.raw import DUMPS, Endpoint, Sample
@@ -38,6 +38,10 @@ KEPT_HEADERS = {
     "x-kubernetes-pf-prioritylevel-uid",
 }
 SHARED = {Endpoint.SCHEMAS, Endpoint.CONFIGS}
+METRICS_SUFFIXES = (".txt", ".pb", ".prom", "")
+DUMP_SUFFIXES = (".txt", "")
+OBJECT_SUFFIXES = (".yaml", ".yml", ".json")
+HTTP_SUFFIXES = (".txt", ".http", "")
 NOTES = {"scrape.json", "http.json", "http_meta.json"}
 ORDER = ("flowschemas", "prioritylevels", "prioritylevelconfigurations", "metrics_t0", "metrics", "metrics_t1")
 
@@ -54,7 +58,7 @@ class Bundle:
 def read_bundle(path: Path, pick: Pick) -> Bundle:
     """Read a folder or .tgz. Raises Trouble when it is no bundle at all; single bad files are named in `problems`."""
     files = read_files(path, pick, _known)
-    if not any(_stem(name) in STEMS or name.name in NOTES for name in (*files.bodies, *files.faults)):
+    if not any(_stem(name) in STEMS or name.name == "http.json" for name in (*files.bodies, *files.faults)):
         raise Trouble(
             "nothing here that apftop knows",
             str(path),
@@ -74,11 +78,21 @@ def read_bundle(path: Path, pick: Pick) -> Bundle:
 
 
 def _known(name: PurePosixPath) -> bool:
+    """Whether a path (without `.gz`) is one that a bundle has; an editor's leftovers such as `x.yaml.orig` are not."""
     if _of_replica(name):
         name = PurePosixPath(*name.parts[2:])
+    stem, suffix = _stem(name), "".join(name.suffixes)
     if name.parts[0] == "http" and len(name.parts) == 2:
-        return _stem(name) in STEMS
-    return len(name.parts) == 1 and (_stem(name) in STEMS or name.name in NOTES)
+        return stem in STEMS and suffix in HTTP_SUFFIXES
+    if len(name.parts) != 1:
+        return False
+    return name.name in NOTES or (stem in STEMS and suffix in _suffixes(STEMS[stem]))
+
+
+def _suffixes(endpoint: Endpoint) -> tuple[str, ...]:
+    if endpoint in SHARED:
+        return OBJECT_SUFFIXES
+    return METRICS_SUFFIXES if endpoint is Endpoint.METRICS else DUMP_SUFFIXES
 
 
 def _of_replica(name: PurePosixPath) -> bool:
@@ -109,6 +123,9 @@ def _replica(
         times = read_times(files.bodies.get(own[scrape]), str(own[scrape]), problems)
     noted = own.get(PurePosixPath("http_meta.json"))
     meta = read_meta(files.bodies.get(noted) if noted else None, problems)
+    if {"metrics", "metrics_t0", "metrics_t1"} <= {_stem(inner) for inner in own if len(inner.parts) == 1}:
+        extra = next(inner for inner in own if _stem(inner) == "metrics" and len(inner.parts) == 1)
+        problems.append(f"{own.pop(extra)}: left out, since metrics_t0 and metrics_t1 are there")
     for inner in sorted(own, key=_rank):
         name = own[inner]
         stem = _stem(inner)
@@ -191,9 +208,9 @@ class _Noted(msgspec.Struct, frozen=True):
 def _answers(server: str, files: Files, name: PurePosixPath, problems: list[str]) -> Iterator[Sample]:
     """The answers of http.json: how this tool, or another one, was treated."""
     try:
-        noted = msgspec.json.decode(files.bodies[name], type=list[_Noted])
+        noted = msgspec.json.decode(files.bodies[name].removeprefix(UTF8_BOM), type=list[_Noted])
     except (msgspec.DecodeError, KeyError) as error:
-        problems.append(f"{name}: {error}")
+        problems.append(files.faults.get(name) or f"{name}: {error}")
         return
     for one in noted:
         endpoint = _endpoint(one.request)

@@ -15,14 +15,20 @@ from apftop.errors import Trouble
 CHUNK = 1 << 16
 MOST_BYTES = 256 << 20
 MOST_FILES = 5000
+FOLDERS = ("", "http", "replicas/*", "replicas/*/http")
 
 Pick = Callable[[Iterable[bytes], str, str], tuple[bytes, str]]
 """Chunks, content type and content encoding to the bytes that apftop reads and their content type."""
 
+Opened = Callable[[], IO[bytes]]
+
 
 @dataclass
 class Files:
-    """File contents by their path within the bundle; of metrics only the picked families, with their content type."""
+    """File contents by their path within the bundle, without `.gz`; of metrics only the picked families.
+
+    `content_types` are those of the picked metrics; `faults` names what could not be read.
+    """
 
     bodies: dict[PurePosixPath, bytes] = field(default_factory=dict)
     content_types: dict[PurePosixPath, str] = field(default_factory=dict)
@@ -30,7 +36,7 @@ class Files:
 
 
 def read_files(path: Path, pick: Pick, wanted: Callable[[PurePosixPath], bool]) -> Files:
-    """Read the wanted files. A file that cannot be read is named in `faults`; a path that is no bundle is Trouble."""
+    """Read the wanted files; `wanted` is asked without `.gz`. Raises Trouble for a path that is no bundle."""
     if path.is_dir():
         entries = _folder(path)
     elif path.is_file():
@@ -38,56 +44,85 @@ def read_files(path: Path, pick: Pick, wanted: Callable[[PurePosixPath], bool]) 
             raise Trouble(
                 "not a bundle", str(path), "give a folder or a .tgz that holds metrics.txt, dump_requests.txt ..."
             )
-        entries = _archive(path)
+        entries = _archive(path, wanted)
     else:
         raise Trouble("no such file or folder", str(path), "give the path of a bundle")
     files = Files()
-    for name, opened in entries:
+    for found, opened in entries:
+        name = found.with_suffix("") if found.suffix == ".gz" else found
         if not wanted(name):
+            continue
+        if name in files.bodies or name in files.faults:
+            files.faults[name] = f"{found}: there is the same file with and without .gz"
             continue
         try:
             with opened() as stream:
-                _read(files, name, stream, pick)
-        except (OSError, EOFError, zlib.error, tarfile.TarError, ValueError) as error:
-            files.faults[name] = f"{name}: {error}"
+                _read(files, name, stream, pick, packed=name != found)
+        except (OSError, EOFError, KeyError, zlib.error, tarfile.TarError, ValueError) as error:
+            files.faults[name] = f"{found}: {error}"
     return files
 
 
-def _read(files: Files, name: PurePosixPath, stream: IO[bytes], pick: Pick) -> None:
-    chunks = iter(lambda: stream.read(CHUNK), b"")
+def _read(files: Files, name: PurePosixPath, stream: IO[bytes], pick: Pick, *, packed: bool) -> None:
     if name.name.startswith("metrics") and "http" not in name.parts[:-1]:
+        chunks = iter(lambda: stream.read(CHUNK), b"")
         content_type = "application/vnd.google.protobuf" if ".pb" in name.suffixes else ""
         files.bodies[name], files.content_types[name] = pick(chunks, content_type, "")
         return
-    with gzip.open(stream) if name.suffix == ".gz" else stream as unpacked:
+    with gzip.open(stream) if packed else stream as unpacked:
         body = unpacked.read(MOST_BYTES + 1)
     if len(body) > MOST_BYTES:
         raise ValueError(f"larger than {MOST_BYTES >> 20} MiB, not read")
     files.bodies[name] = body
 
 
-def _folder(path: Path) -> Iterator[tuple[PurePosixPath, Callable[[], IO[bytes]]]]:
-    for number, file in enumerate(sorted(path.rglob("*"))):
-        if number >= MOST_FILES:
-            raise Trouble(f"more than {MOST_FILES} files", str(path), "give the folder of one bundle")
-        if file.is_file():
-            yield PurePosixPath(file.relative_to(path).as_posix()), lambda file=file: file.open("rb")  # type: ignore[misc]
+def _folder(path: Path) -> Iterator[tuple[PurePosixPath, Opened]]:
+    """The entries of the folders that a bundle has; what is no file gives its fault when it is opened."""
+    number = 0
+    for pattern in FOLDERS:
+        for folder in sorted(path.glob(pattern)) if pattern else [path]:
+            if not folder.is_dir():
+                continue
+            for entry in sorted(folder.iterdir()):
+                number += 1
+                if number > MOST_FILES:
+                    raise Trouble(f"more than {MOST_FILES} files", str(path), "give the folder of one bundle")
+                yield PurePosixPath(entry.relative_to(path).as_posix()), _opener(entry)
 
 
-def _archive(path: Path) -> Iterator[tuple[PurePosixPath, Callable[[], IO[bytes]]]]:
+def _opener(entry: Path) -> Opened:
+    def opened() -> IO[bytes]:
+        if not entry.is_file():
+            raise OSError("not a file")
+        return entry.open("rb")
+
+    return opened
+
+
+def _archive(path: Path, wanted: Callable[[PurePosixPath], bool]) -> Iterator[tuple[PurePosixPath, Opened]]:
     try:
         with tarfile.open(path, mode="r:*") as archive:
-            members = [member for member in archive if member.isfile()]
+            members = [member for member in archive if not member.isdir()]
             if len(members) > MOST_FILES:
                 raise Trouble(f"more than {MOST_FILES} files", str(path), "give an archive of one bundle")
-            names = [_safe(member.name, path) for member in members]
-            top = _common_top(names)
-            for member, name in zip(members, names, strict=True):
-                stream = archive.extractfile(member)
-                if stream is not None:
-                    yield PurePosixPath(*name.parts[top:]), lambda stream=stream: stream  # type: ignore[misc]
+            root = _root([_safe(member.name, path) for member in members], path, wanted)
+            for member in members:
+                name = PurePosixPath(member.name)
+                if name.is_relative_to(root):
+                    yield name.relative_to(root), _member_opener(archive, member)
     except (tarfile.TarError, EOFError, OSError) as error:
-        raise Trouble(f"the archive is torn: {error}", str(path), "save it again") from error
+        raise Trouble(f"the archive is torn ({error})", str(path), "save it again") from error
+
+
+def _member_opener(archive: tarfile.TarFile, member: tarfile.TarInfo) -> Opened:
+    def opened() -> IO[bytes]:
+        # A link is followed within the archive only.
+        stream = archive.extractfile(member)
+        if stream is None:
+            raise OSError("not a file")
+        return stream
+
+    return opened
 
 
 def _safe(name: str, path: Path) -> PurePosixPath:
@@ -97,12 +132,17 @@ def _safe(name: str, path: Path) -> PurePosixPath:
     return parts
 
 
-def _common_top(names: list[PurePosixPath]) -> int:
-    """How many folders all members share, as `tar czf bundle.tgz some/bundle` makes them."""
-    shared = 0
-    while all(len(name.parts) > shared + 1 for name in names) and names:
-        tops = {name.parts[shared] for name in names}
-        if len(tops) > 1 or tops & {"replicas", "http"}:
-            break
-        shared += 1
-    return shared
+def _root(names: list[PurePosixPath], path: Path, wanted: Callable[[PurePosixPath], bool]) -> PurePosixPath:
+    """The folder within the archive that is the bundle: the topmost one that holds something wanted."""
+    found: set[PurePosixPath] = set()
+    for name in names:
+        bare = name.with_suffix("") if name.suffix == ".gz" else name
+        for depth in range(len(bare.parts)):
+            if wanted(PurePosixPath(*bare.parts[depth:])):
+                found.add(PurePosixPath(*bare.parts[:depth]))
+                break
+    top = min((len(root.parts) for root in found), default=0)
+    roots = sorted(root for root in found if len(root.parts) == top)
+    if len(roots) > 1:
+        raise Trouble(f"several bundles in one archive ({roots[0]}, {roots[1]} ...)", str(path), "save one by one")
+    return roots[0] if roots else PurePosixPath()

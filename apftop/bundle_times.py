@@ -10,6 +10,10 @@ import msgspec
 
 from apftop.http_text import http_date
 
+UTF8_BOM = b"\xef\xbb\xbf"
+# From before Kubernetes to long after this code: milliseconds and other slips lie outside.
+EARLIEST, LATEST = 0.0, 4102444800.0
+
 
 @dataclass(frozen=True, slots=True)
 class Times:
@@ -62,7 +66,7 @@ def read_times(body: bytes | None, origin: str, problems: list[str]) -> Times:
     if body is None:
         return Times()
     try:
-        noted = msgspec.json.decode(body, type=_Scrape)
+        noted = msgspec.json.decode(body.removeprefix(UTF8_BOM), type=_Scrape)
     except msgspec.DecodeError as error:
         problems.append(f"{origin}: {error}; times are unknown")
         return Times()
@@ -90,13 +94,13 @@ def read_meta(body: bytes | None, problems: list[str]) -> Meta:
     if body is None:
         return Meta()
     try:
-        noted = msgspec.json.decode(body, type=dict[str, _Entry])
+        noted = msgspec.json.decode(body.removeprefix(UTF8_BOM), type=dict[str, _Entry])
     except msgspec.DecodeError as error:
         problems.append(f"http_meta.json: {error}")
         return Meta()
     return Meta(
         {
-            name: Noted(
+            name.removesuffix(".gz"): Noted(
                 http_date(entry.date),
                 _stamp(entry.local_sent, "http_meta.json", problems),
                 _stamp(entry.local_received, "http_meta.json", problems),
@@ -116,9 +120,12 @@ def read_stamp(text: str) -> float | None:
 
 
 def _stamp(value: str | float | None, origin: str, problems: list[str]) -> float | None:
-    if value is None or isinstance(value, (int, float)):
-        return value
-    stamp = read_stamp(value)
+    if value is None:
+        return None
+    stamp = read_stamp(value) if isinstance(value, str) else value
+    if stamp is not None and not EARLIEST < stamp < LATEST:
+        problems.append(f"{origin}: {value!r} is no time of a Kubernetes server; Unix times are in seconds")
+        return None
     if stamp is None:
-        problems.append(f"{origin}: {value[:40]!r} is not a time with a zone, such as 2026-04-12T10:03:00Z")
+        problems.append(f"{origin}: {str(value)[:40]!r} is not a time with a zone, such as 2026-04-12T10:03:00Z")
     return stamp

@@ -13,7 +13,7 @@ import click
 from click.core import ParameterSource
 
 from apftop import __version__
-from apftop.cli_options import reaches_servers
+from apftop.cli_options import Seconds, reaches_servers
 from apftop.errors import Trouble
 
 OK, USAGE, UNREACHABLE = 0, 2, 3
@@ -54,9 +54,11 @@ def _log_to(path: Path) -> None:
 @cli.command()
 @click.argument("path", required=False, type=click.Path(path_type=Path))
 @reaches_servers
-@click.option("--request-timeout", type=float, metavar="SECONDS", help="The server's --request-timeout, if known.")
 @click.option(
-    "--interval", "-d", type=click.FloatRange(min=0.5), default=5.0, show_default=True, help="Seconds a look."
+    "--request-timeout", type=Seconds(above=0.0), metavar="SECONDS", help="The server's --request-timeout, if known."
+)
+@click.option(
+    "--interval", "-d", type=Seconds(above=0.1), default=5.0, show_default=True, help="Seconds between two looks."
 )
 @click.option("--count", "-n", type=click.IntRange(min=1), default=1, show_default=True, help="Number of reports.")
 @click.option("--batch", "-b", is_flag=True, help="Report again and again, until stopped or --count is reached.")
@@ -92,10 +94,6 @@ def main() -> None:
         logging.getLogger("apftop").debug("%s", traceback.format_exc())
         click.echo(f"apftop: {trouble}", err=True)
         sys.exit(UNREACHABLE)
-    except BrokenPipeError:
-        # The reader went away (`| head`): nothing left to say, and no traceback at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(141)
 
 
 if __name__ == "__main__":

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 import click
 
 from apftop.access import Overrides
+
+_NAMES = (
+    "context",
+    "kubeconfig",
+    "servers",
+    "ca_file",
+    "token_file",
+    "client_cert",
+    "client_key",
+    "tls_server_name",
+    "insecure_skip_tls_verify",
+)
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -24,6 +37,29 @@ _ACCESS = (
 )
 
 
+class Seconds(click.ParamType[float]):
+    """A finite number of seconds above a bound."""
+
+    name = "seconds"
+
+    def __init__(self, above: float) -> None:
+        self.above = above
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        try:
+            seconds = float(value)
+        except ValueError:
+            self.fail(f"{value!r} is not a number of seconds", param, ctx)
+        if not math.isfinite(seconds) or seconds <= self.above:
+            self.fail(f"{value!r} is not above {self.above:g} seconds", param, ctx)
+        return seconds
+
+
+def asks_servers(options: Mapping[str, Any]) -> bool:
+    """Whether any option says which servers to ask, or as whom."""
+    return any(options[name] for name in _NAMES)
+
+
 def reaches_servers(command: F) -> F:
     """Add the options that say which servers to ask and as whom."""
     for option in reversed(_ACCESS):
@@ -32,7 +68,9 @@ def reaches_servers(command: F) -> F:
 
 
 def access_overrides(options: Mapping[str, Any]) -> Overrides:
-    """What the flags say over the kubeconfig."""
+    """What the flags say over the kubeconfig. Raises UsageError for a key without its certificate."""
+    if options["client_key"] and not options["client_cert"]:
+        raise click.UsageError("--client-key goes with --client-cert")
     return Overrides(
         ca_file=options["ca_file"],
         token_file=options["token_file"],

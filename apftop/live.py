@@ -152,10 +152,11 @@ def _with_own(replica: ReplicaState, sample: Sample) -> ReplicaState:
 
 
 def _without_data(replica: ReplicaState, sample: Sample, fault: str) -> ReplicaState:
-    if fault and sample.sent is None:
+    if fault and sample.origin:
         # A saved file is not read again: what is wrong with it stays true when another one follows.
         replica = _problem(replica, fault)
-    return _with_outcome(replica, sample, Outcome(sample.status, fault))
+    failures = {**replica.failures, sample.endpoint: fault or f"status {sample.status}"}
+    return replace(_with_outcome(replica, sample, Outcome(sample.status, fault)), failures=failures)
 
 
 def _bytes(sample: Sample) -> int:
@@ -164,8 +165,7 @@ def _bytes(sample: Sample) -> int:
 
 
 def _with_outcome(replica: ReplicaState, sample: Sample, outcome: Outcome) -> ReplicaState:
-    failed = replica.failed or bool(outcome.error) or outcome.status != 200
-    return replace(replica, outcomes={**replica.outcomes, sample.endpoint: outcome}, failed=failed)
+    return replace(replica, outcomes={**replica.outcomes, sample.endpoint: outcome})
 
 
 def _problem(replica: ReplicaState, text: str) -> ReplicaState:

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from datetime import UTC, datetime
 
 from apftop.records.frame import Quantile
 
 UNKNOWN = "-"
+# The last year that a time has a text for.
+END_OF_TIMES = 253402300800.0
 # What a terminal may act on or hide: controls, formats (bidi, zero width), surrogates, private use, unassigned.
+_DOUBTFUL = re.compile(r"[^\x20-\x7e]")
 _UNSHOWN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
 
 def plain(text: str, width: int | None = None) -> str:
     """Foreign text with everything that a terminal could act on escaped, cut to a width in characters."""
-    shown = "".join(character if _shown(character) else _escaped(character) for character in text)
+    shown = _DOUBTFUL.sub(lambda found: found[0] if _shown(found[0]) else _escaped(found[0]), text)
     if width is not None and len(shown) > width:
         return shown[: max(0, width - 1)] + "…"
     return shown
 
 
-def _shown(character: str) -> bool:
-    return character == " " or unicodedata.category(character) not in _UNSHOWN
+def _shown(character: str, also: str = "") -> bool:
+    return character == also or unicodedata.category(character) not in _UNSHOWN
 
 
 def _escaped(character: str) -> str:
@@ -79,6 +83,16 @@ def percent(value: float | None) -> str:
 
 def utc(stamp: float | None) -> str:
     """Unix seconds as RFC 3339 in UTC with milliseconds."""
-    if stamp is None:
+    if stamp is None or not 0 <= stamp < END_OF_TIMES:
         return UNKNOWN
     return datetime.fromtimestamp(stamp, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def json_text(text: str) -> str:
+    """JSON with everything in its strings escaped that a terminal could act on; elsewhere JSON has none of it."""
+    return _DOUBTFUL.sub(lambda found: found[0] if _shown(found[0], "\n") else _json_escaped(found[0]), text)
+
+
+def _json_escaped(character: str) -> str:
+    units = character.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[i]:02x}{units[i + 1]:02x}" for i in range(0, len(units), 2))

@@ -185,6 +185,26 @@ def test_wrong_usage() -> None:
     assert "leave out PATH" in run.stderr
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("-d", "nan"),
+        ("-d", "0"),
+        ("--request-timeout", "-5"),
+        ("--request-timeout", "inf"),
+        ("--client-key", "key.pem", "--server", "https://127.0.0.1:1"),
+        ("--context", "prod", str(CASES / "C03")),
+        ("--server", "https://127.0.0.1:1", str(CASES / "C03")),
+    ],
+    ids=" ".join,
+)
+def test_options_that_make_no_sense(arguments: tuple[str, ...]) -> None:
+    run = apftop("report", *arguments)
+
+    assert run.returncode == 2
+    assert "Traceback" not in run.stderr
+
+
 def test_a_torn_archive(tmp_path: Path) -> None:
     archive = tmp_path / "bundle.tgz"
     with tarfile.open(archive, "w:gz") as tar:
@@ -295,18 +315,60 @@ def test_hostile_text_does_not_reach_the_terminal(bundle: Path) -> None:
     assert "\\x1b[2J\\u{202e}name" in run.stdout
 
 
-def test_a_closed_pipe_is_no_failure() -> None:
-    run = subprocess.run(
-        f"{sys.executable} -m apftop report {CASES / 'C03'} | head -1",
-        shell=True,
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=60,
-    )
+def shell(tail: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """A report with its output sent wherever the shell sends it; bash, for PIPESTATUS."""
+    line = f"{sys.executable} -m apftop report {CASES / 'C03'} {tail}"
+    env = os.environ | environment
+    return subprocess.run(["bash", "-c", line], capture_output=True, text=True, env=env, timeout=60, check=False)
 
-    assert run.stdout.count("\n") == 1
-    assert run.stderr == ""
+
+def test_a_reader_that_goes_away_is_no_failure() -> None:
+    run = shell("| true; exit ${PIPESTATUS[0]}")
+
+    assert (run.returncode, run.stderr) == (141, "")
+
+
+def test_a_full_disk_is_one_line() -> None:
+    one_line(shell("> /dev/full"), "the output cannot be written", "No space left")
+
+
+def test_no_standard_output_is_one_line() -> None:
+    one_line(shell(">&-"), "standard output")
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+def test_a_stream_that_cannot_hold_a_character_gets_its_escape(encoding: str, bundle: Path) -> None:
+    dump = gzip.decompress((bundle / "dump_requests.txt.gz").read_bytes())
+    user = "system:serviceaccount:stackable-operators:secret-operator"
+    odd = "☃" + user[1:]
+    (bundle / "dump_requests.txt.gz").write_bytes(gzip.compress(dump.replace(user.encode(), odd.encode())))
+    run = apftop("report", str(bundle), PYTHONIOENCODING=encoding)
+
+    assert (run.returncode, run.stderr) == (0, "")
+    assert "\\u2603" + user[1:] in run.stdout
+
+
+def test_json_holds_nothing_that_a_terminal_acts_on(bundle: Path) -> None:
+    dump = gzip.decompress((bundle / "dump_requests.txt.gz").read_bytes())
+    user = "system:serviceaccount:stackable-operators:secret-operator"
+    hostile = "\x9b2J\x7f\u202e\u200b\u2028\U000e0001ö"
+    odd = hostile + "x" * (len(user) - len(hostile))
+    (bundle / "dump_requests.txt.gz").write_bytes(gzip.compress(dump.replace(user.encode(), odd.encode())))
+    run = apftop("report", str(bundle), "-o", "json")
+
+    assert not set(run.stdout) & set("\x9b\x7f\u202e\u200b\u2028\U000e0001")
+    assert "ö" in run.stdout
+    assert json.loads(run.stdout)["flows"][0]["distinguisher"] == odd
+
+
+def test_a_hand_that_no_server_deals_is_unknown(bundle: Path) -> None:
+    config = (bundle / "prioritylevels.yaml").read_text()
+    assert "handSize: 6" in config
+    (bundle / "prioritylevels.yaml").write_text(config.replace("handSize: 6", "handSize: -6"))
+    run = apftop("report", str(bundle), "-o", "json")
+
+    assert run.returncode == 0
+    assert json.loads(run.stdout)["flows"][0]["hand"] is None
 
 
 def test_debug_writes_the_traceback_to_a_private_file(tmp_path: Path) -> None:

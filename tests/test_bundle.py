@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import shutil
 import tarfile
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from apftop.bundle import Bundle, read_bundle
+from apftop.errors import Trouble
 from apftop.parse.pick import pick
 from apftop.parse.vocabulary import wanted
 from apftop.records.raw import Endpoint, Sample
@@ -54,6 +56,114 @@ def test_an_archive_made_inside_the_folder_reads_the_same(tmp_path: Path) -> Non
         tar.add(CASES / "C23", ".")
 
     assert read(archive).samples == read(CASES / "C23").samples
+
+
+def archive(path: Path, **members: Path | bytes) -> Path:
+    """A .tgz of files by their path; bytes for those that are made up."""
+    with tarfile.open(path, "w:gz") as tar:
+        for name, content in members.items():
+            if isinstance(content, Path):
+                tar.add(content, name)
+            else:
+                info = tarfile.TarInfo(name)
+                info.size = len(content)
+                tar.addfile(info, io.BytesIO(content))
+    return path
+
+
+def test_an_archive_with_a_finders_extras_and_a_readme_beside_the_folder(tmp_path: Path) -> None:
+    extras = {"._bundle": b"\x00\x05\x16\x07", "bundle/._metrics_t0.txt": b"\x00", "README.md": b"hello"}
+    made = archive(tmp_path / "x.tgz", **extras, bundle=CASES / "C03")
+
+    assert read(made).samples == read(CASES / "C03").samples
+
+
+def test_an_archive_of_several_bundles_is_refused(tmp_path: Path) -> None:
+    made = archive(tmp_path / "x.tgz", a=CASES / "C03", b=CASES / "C05")
+
+    with pytest.raises(Trouble, match="several bundles in one archive"):
+        read(made)
+
+
+def test_links_within_an_archive_are_followed(tmp_path: Path) -> None:
+    with tarfile.open(tmp_path / "x.tgz", "w:gz") as tar:
+        tar.add(CASES / "C31" / "dump_requests.txt", "saved/today.txt")
+        link = tarfile.TarInfo("dump_requests.txt")
+        link.type, link.linkname = tarfile.SYMTYPE, "saved/today.txt"
+        tar.addfile(link)
+    (dump,) = of(read(tmp_path / "x.tgz"), Endpoint.REQUESTS)
+
+    assert dump.body == (CASES / "C31" / "dump_requests.txt").read_bytes()
+
+
+def test_what_is_no_file_is_named(tmp_path: Path) -> None:
+    bundle = tmp_path / "bundle"
+    shutil.copytree(CASES / "C03", bundle)
+    (bundle / "metrics_t1.txt.gz").unlink()
+    (bundle / "metrics_t1.txt").mkdir()
+    (bundle / "dump_queues.txt.gz").unlink()
+    (bundle / "dump_queues.txt").symlink_to("/nonexistent/dump")
+    samples = {sample.origin: sample.error for sample in read(bundle).samples}
+
+    assert samples["metrics_t1.txt"] == "metrics_t1.txt: not a file"
+    assert samples["dump_queues.txt"] == "dump_queues.txt: not a file"
+
+
+def test_the_same_file_packed_and_plain_is_refused(tmp_path: Path) -> None:
+    bundle = tmp_path / "bundle"
+    shutil.copytree(CASES / "C03", bundle)
+    (bundle / "dump_queues.txt").write_bytes(b"")
+
+    assert "with and without .gz" in of(read(bundle), Endpoint.QUEUES)[0].error
+
+
+def test_leftovers_of_an_editor_are_not_read(tmp_path: Path) -> None:
+    bundle = tmp_path / "bundle"
+    shutil.copytree(CASES / "C03", bundle)
+    (bundle / "prioritylevels.yaml.orig").write_text("not: this")
+    (bundle / "metrics_t1.txt.bak").write_text("nor this")
+
+    assert read(bundle).samples == read(CASES / "C03").samples
+
+
+def test_two_stamped_answers_leave_out_a_third(tmp_path: Path) -> None:
+    bundle = tmp_path / "bundle"
+    shutil.copytree(CASES / "C03", bundle)
+    shutil.copy(CASES / "C03" / "metrics_t0.txt.gz", bundle / "metrics.txt.gz")
+    found = read(bundle)
+
+    assert len(of(found, Endpoint.METRICS)) == 2
+    assert any("metrics.txt: left out" in problem for problem in found.problems)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_notes_may_be_packed_and_begin_with_a_byte_order_mark(packed: bool, tmp_path: Path) -> None:
+    bundle = tmp_path / "bundle"
+    shutil.copytree(CASES / "C03", bundle)
+    noted = b"\xef\xbb\xbf" + (bundle / "scrape.json").read_bytes()
+    (bundle / "scrape.json").unlink()
+    (bundle / ("scrape.json.gz" if packed else "scrape.json")).write_bytes(gzip.compress(noted) if packed else noted)
+
+    assert read(bundle).times.interval_s == 30
+
+
+@pytest.mark.parametrize("t0", ["1776000000000", "1e300", "-1e18", '"0001-01-01T00:00:00Z"'])
+def test_times_beyond_all_calendars_are_named_and_left_out(t0: str, tmp_path: Path) -> None:
+    bundle = tmp_path / "bundle"
+    shutil.copytree(CASES / "C03", bundle)
+    (bundle / "scrape.json").write_text(f'{{"t0": {t0}, "t1": "2026-04-12T10:03:30Z"}}')
+    found = read(bundle)
+
+    assert found.times.t0 is None
+    assert any("no time of a Kubernetes server" in problem for problem in found.problems)
+    assert report(bundle)["taken"]["t0"] is None
+
+
+def test_notes_alone_are_no_bundle(tmp_path: Path) -> None:
+    (tmp_path / "scrape.json").write_text('{"interval_s": 30}')
+
+    with pytest.raises(Trouble, match="nothing here"):
+        read(tmp_path)
 
 
 def test_times_of_the_samples() -> None:

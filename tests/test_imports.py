@@ -33,6 +33,7 @@ ROOMS = (
     "join",
     "derive",
     "present",
+    "output",
     "cli_options",
     "report",
     "cli",

@@ -41,7 +41,7 @@ def seat_cap(
     server_cap = LIST_SEAT_CAP if holds(release, LIST_CAP_100_SINCE) and lists_by_size is not False else SEAT_CAP
     if config.queuing is None or not holds(release, LEVEL_SEAT_CAP_SINCE):
         return server_cap
-    if nominal is None:
+    if nominal is None or config.queuing.hand_size < 1:
         return None
     seats = int(nominal)
     return min(server_cap, max(1, min(math.ceil(0.15 * seats), seats // config.queuing.hand_size)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 
 
 def flow_hash(schema: str, distinguisher: str) -> int:
@@ -32,8 +33,27 @@ def deal(hash_value: int, queues: int, hand_size: int) -> tuple[int, ...]:
     return tuple(cards)
 
 
+MOST_QUEUES = 10_000_000
+MOST_ENTROPY_BITS = 60
+
+
+def hand_fault(queues: int, hand_size: int) -> str | None:
+    """Why a level of these queues and hand size is refused by the server (1.26 to 1.37); None if it is not."""
+    if not 1 <= queues <= MOST_QUEUES:
+        return f"queues is {queues}, not between 1 and {MOST_QUEUES}"
+    if not 1 <= hand_size <= queues:
+        return f"handSize is {hand_size}, not between 1 and the {queues} queues"
+    bits = math.ceil(math.log2(queues) * hand_size)
+    if bits > MOST_ENTROPY_BITS:
+        return f"queues {queues} and handSize {hand_size} need {bits} bits of hash, over {MOST_ENTROPY_BITS}"
+    return None
+
+
 def hand(schema: str, distinguisher: str, queues: int, hand_size: int) -> tuple[int, ...]:
-    """The queues that a flow may use, in the order dealt; empty for a level with at most one queue."""
+    """The queues that a flow may use, in the order dealt; empty for a level with at most one queue.
+
+    Raises ValueError for a hand that cannot be dealt (see `hand_fault`).
+    """
     if queues <= 1:
         return ()
     return deal(flow_hash(schema, distinguisher), queues, hand_size)

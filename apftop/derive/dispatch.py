@@ -37,6 +37,7 @@ def next_to_dispatch(
         verb=details.verb if details else "",
         resource=(details.resource or details.path) if details else "",
         seats=head.width,
+        idle=None if current is None else max(0.0, current - in_use),
         fits=_fits(head.width, in_use, executing, current),
     )
 

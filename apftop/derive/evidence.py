@@ -12,13 +12,14 @@ from apftop.apf.release import Release
 from apftop.derive.clock import clock
 from apftop.derive.deltas import Step
 from apftop.derive.flows import flows
-from apftop.derive.freshness import current
+from apftop.derive.freshness import answers, current
 from apftop.derive.own import OwnLoad, own_load
 from apftop.derive.pairing import Pairing, pair
 from apftop.derive.requests import requests
 from apftop.join import view
 from apftop.records.frame import Clock, Flow, Request
 from apftop.records.parsed import LevelRow, QueueRow, RequestRow
+from apftop.records.raw import Endpoint
 from apftop.records.state import ReplicaState
 from apftop.records.view import View
 
@@ -117,6 +118,8 @@ def _problems(state: ReplicaState, views: list[View], pairing: str, doubt: str) 
         yield from read.problems if read else ()
     if pairing:
         yield pairing
+    elif len(state.metrics) == 1 and Endpoint.METRICS in state.failures and answers(state, Endpoint.METRICS):
+        yield f"no rates: an answer for /metrics is missing ({state.failures[Endpoint.METRICS]})"
     if doubt:
         yield f"ages are unreliable: {doubt}"
 

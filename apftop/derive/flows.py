@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from apftop.apf.objects import PriorityLevelConfiguration
-from apftop.apf.shards import hand
+from apftop.apf.shards import hand, hand_fault
 from apftop.records.frame import Flow, Request
 from apftop.rules import rules
 
@@ -72,6 +72,9 @@ def _hand(group: list[Request], schema: str, config: PriorityLevelConfiguration 
         return None if any(row.queue >= 0 for row in group) else ()
     if config.queuing is None:
         return ()
+    if hand_fault(config.queuing.queues, config.queuing.hand_size):
+        # No server has such a level: the object is not the one that was in force.
+        return None
     return hand(schema, group[0].distinguisher, config.queuing.queues, config.queuing.hand_size)
 
 

@@ -14,13 +14,13 @@ def current(state: ReplicaState) -> ReplicaState:
 
     The last metrics and objects stay, for limits and names, and are marked by `sample_ages`.
     """
-    if _failed(state, Endpoint.METRICS):
+    if not answers(state, Endpoint.METRICS):
         state = replace(state, metrics=state.metrics[-1:])
-    if _failed(state, Endpoint.LEVELS):
+    if not answers(state, Endpoint.LEVELS):
         state = replace(state, levels=())
-    if _failed(state, Endpoint.QUEUES):
+    if not answers(state, Endpoint.QUEUES):
         state = replace(state, queues=None)
-    if _failed(state, Endpoint.REQUESTS):
+    if not answers(state, Endpoint.REQUESTS):
         state = replace(state, requests=None)
     return state
 
@@ -35,9 +35,12 @@ def sample_ages(state: ReplicaState) -> dict[str, SampleAge]:
         Endpoint.SCHEMAS: state.schemas,
         Endpoint.CONFIGS: state.configs,
     }
-    return {endpoint.value: SampleAge(read.time, _failed(state, endpoint)) for endpoint, read in latest.items() if read}
+    return {
+        endpoint.value: SampleAge(read.time, not answers(state, endpoint)) for endpoint, read in latest.items() if read
+    }
 
 
-def _failed(state: ReplicaState, endpoint: Endpoint) -> bool:
+def answers(state: ReplicaState, endpoint: Endpoint) -> bool:
+    """Whether the last question to an endpoint, if any, was answered."""
     outcome = state.outcomes.get(endpoint)
-    return outcome is not None and (bool(outcome.error) or outcome.status != 200)
+    return outcome is None or (not outcome.error and outcome.status == 200)

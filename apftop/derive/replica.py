@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from datetime import UTC, datetime
 from typing import Literal
 
 from apftop.apf.release import holds
@@ -62,7 +61,7 @@ def replica(state: ReplicaState, request_timeout_s: float | None = None) -> Repl
         unknown_columns=_unknown_columns(state),
         corrections=_corrections(known),
         problems=tuple(dict.fromkeys((*known.problems, *_stale(state), *_faults(state)))),
-        failed=state.failed,
+        failed=bool(state.failures),
     )
 
 
@@ -118,14 +117,19 @@ def _apf(known: Evidence) -> Literal["ok", "absent", "denied"] | None:
     return None
 
 
-def _time(stamp: float | None) -> str:
-    return "an unknown time" if stamp is None else datetime.fromtimestamp(stamp, UTC).isoformat(timespec="seconds")
-
-
 def _stale(state: ReplicaState) -> list[str]:
     """One line for each answer that is shown although its endpoint has not answered since."""
     ages = sample_ages(current(state))
-    return [f"{name}: shown as of {_time(age.time)}; not read since" for name, age in ages.items() if age.stale]
+    return [f"{name}: as last read{_ago(age.time, state)}; not read since" for name, age in ages.items() if age.stale]
+
+
+def _ago(stamp: float | None, state: ReplicaState) -> str:
+    latest = max((age.time for age in sample_ages(state).values() if age.time is not None), default=None)
+    return (
+        ""
+        if stamp is None or latest is None or latest <= stamp
+        else f", {latest - stamp:.0f} s before the newest answer"
+    )
 
 
 def _endpoints(state: ReplicaState) -> dict[str, int | str | None]:

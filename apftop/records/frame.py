@@ -148,13 +148,17 @@ class Utilization:
 
 @dataclass(frozen=True, slots=True)
 class NextDispatch:
-    """The waiting request with the least virtual finish: the only one that its level considers."""
+    """The waiting request with the least virtual finish: the only one that its level considers.
+
+    `idle` are seats free at the dump of the queues, by the current limit; None if that is not known.
+    """
 
     queue: int
     user: str
     verb: str
     resource: str
     seats: int
+    idle: float | None
     fits: bool | None
 
 

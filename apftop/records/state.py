@@ -64,9 +64,9 @@ class OwnAnswer:
 class ReplicaState:
     """One replica: `metrics` and `levels` hold the previous and the latest answer, in that order.
 
-    `own` are the latest answers to this tool's requests, `own_sent` and `own_refused` count all of them. `failed` is
-    set once any question to this replica went without a usable answer, `federated` where its metrics turned out to be
-    those of several servers, which are replicas of their own.
+    `own` are the latest answers to this tool's requests, `own_sent` and `own_refused` count all of them. `failures`
+    keeps the latest of each endpoint, also when it has answered since. `federated` where its metrics turned out to be
+    those of several servers, which are replicas of their own, is set.
     """
 
     name: str
@@ -80,7 +80,7 @@ class ReplicaState:
     own: tuple[OwnAnswer, ...] = ()
     own_sent: int = 0
     own_refused: int = 0
-    failed: bool = False
+    failures: Mapping[Endpoint, str] = field(default_factory=dict)
     federated: bool = False
     bytes_received: int = 0
     problems: tuple[str, ...] = ()

@@ -12,14 +12,15 @@ import click
 
 from apftop.access import Access
 from apftop.bundle import read_bundle
-from apftop.cli_options import access_overrides
+from apftop.cli_options import access_overrides, asks_servers
 from apftop.cluster import find
 from apftop.derive.frame import frame
 from apftop.fetch import Manner, Turn, run
 from apftop.live import fold
+from apftop.output import complain, write
 from apftop.parse.pick import BodyPicker, pick
 from apftop.parse.vocabulary import asked_names, wanted
-from apftop.present import plain
+from apftop.present import json_text
 from apftop.records.frame import Frame
 from apftop.records.raw import OBJECTS, Endpoint
 from apftop.records.state import State
@@ -45,8 +46,8 @@ class Look:
 
 def report(path: Path | None, options: Mapping[str, Any], *, count_given: bool) -> int:
     """Print the report, or reports; the exit code is 3 when something that was there could not be read."""
-    if path is not None and (options["batch"] or count_given):
-        raise click.UsageError("-b and -n repeat a look at a live server: leave out PATH")
+    if path is not None and (options["batch"] or count_given or asks_servers(options)):
+        raise click.UsageError("-b, -n and options that say which server to ask are for live looks: leave out PATH")
     looks = (
         iter([_bundle(path, options)])
         if path is not None
@@ -114,15 +115,11 @@ def _show(look: Look, output: str, *, lines: bool) -> None:
     if output == "json":
         taken = taken_of(look.t0, look.t1, look.interval_s)
         found = document(look.frame, look.source, taken, look.problems)
-        shown = json.dumps(found, ensure_ascii=False, allow_nan=False, indent=None if lines else 2)
-        # Bytes that are not UTF-8 were kept as lone surrogates, which JSON can only hold escaped.
-        click.echo(shown.encode("utf-8", "backslashreplace"))
-        for problem in _problems(look):
-            click.echo(f"apftop: {plain(problem)}", err=True)
+        write(json_text(json.dumps(found, ensure_ascii=False, allow_nan=False, indent=None if lines else 2)))
+        complain(_problems(look))
     else:
-        for problem in look.problems:
-            click.echo(f"apftop: {plain(problem)}", err=True)
-        click.echo(text(look.frame, look.source, look.t0, look.t1, look.interval_s))
+        complain(look.problems)
+        write(text(look.frame, look.source, look.t0, look.t1, look.interval_s))
 
 
 def _problems(look: Look) -> list[str]:

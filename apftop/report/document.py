@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from apftop import __version__
-from apftop.present import utc
+from apftop.present import UNKNOWN, utc
 from apftop.records.frame import (
     Counts,
     Execution,
@@ -58,10 +58,16 @@ def document(frame: Frame, source: str, taken: Json, problems: tuple[str, ...] =
 def taken_of(t0: float | None, t1: float | None, interval_s: float | None) -> Json:
     """The `taken` part of a document: RFC 3339 times and the seconds between them."""
     return {
-        "t0": None if t0 is None else utc(t0),
-        "t1": None if t1 is None else utc(t1),
+        "t0": when(t0),
+        "t1": when(t1),
         "interval_s": number(interval_s),
     }
+
+
+def when(stamp: float | None) -> str | None:
+    """A JSON time: RFC 3339, null where unknown or beyond all calendars."""
+    text = utc(stamp)
+    return None if text == UNKNOWN else text
 
 
 def number(value: float | None) -> float | int | None:
@@ -91,7 +97,7 @@ def _replica(replica: Replica) -> Json:
         "possibly_stale_levels": list(replica.possibly_stale_levels),
         "clock_skew_s": number(replica.clock.skew_s),
         "clock": {
-            "dump_time": None if replica.clock.dump_time is None else utc(replica.clock.dump_time),
+            "dump_time": when(replica.clock.dump_time),
             "known_from": replica.clock.known_from,
             "tolerance_s": number(replica.clock.tolerance_s),
         },
@@ -100,13 +106,10 @@ def _replica(replica: Replica) -> Json:
             "priority_level": own.level,
             "rejected": own.rejected,
             "of": own.sent,
-            "next_try": [utc(stamp) for stamp in own.next_try],
+            "next_try": [text for stamp in own.next_try if (text := when(stamp)) is not None],
             "cost": {"bytes": own.bytes},
         },
-        "samples": {
-            name: {"t": None if age.time is None else utc(age.time), "stale": age.stale}
-            for name, age in replica.samples.items()
-        },
+        "samples": {name: {"t": when(age.time), "stale": age.stale} for name, age in replica.samples.items()},
         "window": _window(replica.window),
         "levels": {name: _level(level) for name, level in replica.levels.items()},
         "schemas": {name: _schema(schema) for name, schema in replica.schemas.items()},
@@ -273,8 +276,8 @@ def _window(window: Window | None) -> Json | None:
     if window is None:
         return None
     return {
-        "t0": None if window.t0 is None else utc(window.t0),
-        "t1": None if window.t1 is None else utc(window.t1),
+        "t0": when(window.t0),
+        "t1": when(window.t1),
         "seconds": number(window.seconds),
         "clock": window.clock,
         "reset": window.reset,

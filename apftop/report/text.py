@@ -54,13 +54,17 @@ def _taken(t0: float | None, t1: float | None, interval_s: float | None) -> str:
         return f"{utc(t0)} .. {utc(t1)} ({interval_s:.3g} s)"
     if interval_s is not None:
         return f"over {interval_s:.3g} s"
-    return f"at {utc(t1)}, one sample: no rates" if t1 is not None else "at an unknown time, one sample: no rates"
+    return f"at {utc(t1)}: no rates" if t1 is not None else "at an unknown time: no rates"
 
 
 def _replica(replica: Replica) -> Iterable[str]:
     yield "  ".join(part for part in _heading(replica) if part)
     for problem in replica.problems:
         yield f"  ! {plain(problem)}"
+    own = replica.own
+    if own.rejected:
+        where = f"schema {plain(own.schema or '?')}, level {plain(own.level or '?')}"
+        yield f"  ! {own.rejected} of {own.sent} requests of this tool were refused in {where}"
     if replica.apf == "absent":
         yield "  no flow control metrics: APF is switched off here, or this is not an API server with APF"
         return
@@ -116,9 +120,9 @@ def _remarks(level: Level) -> Iterable[str]:
     if level.nominal == 0 and not level.exempt and level.state not in ("blocked", "stale"):
         yield f"{name}: no guaranteed seats"
     head = level.next_to_dispatch
-    if head is not None and head.fits is False and level.seats_idle:
+    if head is not None and head.fits is False and head.idle:
         yield (
-            f"{name}: {whole(level.seats_idle)} seats idle, but the next request (queue {head.queue}, "
+            f"{name}: {whole(head.idle)} seats idle, but the next request (queue {head.queue}, "
             f"{plain(head.user)}, {plain(head.verb)} {plain(head.resource)}) needs {head.seats}: the others wait for it"
         )
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apftop.apf.shards import deal, flow_hash, hand
+from apftop.apf.shards import deal, flow_hash, hand, hand_fault
 
 VECTORS = [
     ("service-accounts", "system:serviceaccount:default:default", 128, "ba4dd08bd6ad597f", (127, 66, 18, 15, 64, 74)),
@@ -36,6 +36,26 @@ def test_a_level_of_one_queue_deals_no_hand() -> None:
 def test_a_hand_larger_than_the_deck_is_refused() -> None:
     with pytest.raises(ValueError, match="cannot be dealt"):
         deal(1, 4, 5)
+
+
+@pytest.mark.parametrize(
+    ("queues", "hand_size", "fault"),
+    [
+        (16, 15, None),
+        (16, 16, "bits"),
+        (512, 6, None),
+        (512, 7, "bits"),
+        (10_000_000, 2, None),
+        (10_000_001, 2, "queues is"),
+        (3, 6, "handSize is 6"),
+        (3, -1, "handSize is -1"),
+        (0, 1, "queues is 0"),
+    ],
+)
+def test_hands_that_the_server_refuses(queues: int, hand_size: int, fault: str | None) -> None:
+    found = hand_fault(queues, hand_size)
+
+    assert found is None if fault is None else found is not None and fault in found
 
 
 @given(st.integers(0, 2**64 - 1), st.integers(1, 200), st.data())

@@ -378,7 +378,7 @@ def test_answers_that_cannot_be_read_again_are_not_shown_as_of_now() -> None:
     assert replica.levels["load"].counts is None
     assert (replica.requests, replica.flows) == (None, ())
     assert replica.samples["metrics"].stale
-    assert any("metrics: shown as of" in problem for problem in replica.problems)
+    assert any("metrics: as last read" in problem for problem in replica.problems)
 
 
 def test_flows_are_those_of_the_distinguisher() -> None:
