@@ -11,7 +11,7 @@ from apftop.derive.evidence import Evidence
 from apftop.derive.waits import buckets as bucket_counts
 from apftop.derive.waits import quantile, wait_limit, waits
 from apftop.parse.vocabulary import vocabulary
-from apftop.records.frame import Counts, Execution, Waits
+from apftop.records.measures import Counts, Execution, Waits
 from apftop.records.parsed import Histogram
 from apftop.records.view import Key
 

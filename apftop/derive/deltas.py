@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import pairwise
 
-from apftop.records.frame import Window
+from apftop.records.measures import Window
 from apftop.records.parsed import Histogram
 from apftop.records.view import Key, View
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from apftop.apf.objects import PriorityLevelConfiguration
 from apftop.apf.release import holds
 from apftop.derive.evidence import DumpStep, Evidence
-from apftop.records.frame import Counts, Window
+from apftop.records.measures import Counts, Window
 
 SPLIT = (">=1.27 <1.28.5",)
 

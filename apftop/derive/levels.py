@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from apftop.apf.allocation import reachable_maximum, seat_cap
@@ -11,13 +11,13 @@ from apftop.derive.counts import Tally, counts, execution_of, level_of, tally, w
 from apftop.derive.dispatch import next_to_dispatch
 from apftop.derive.dump_rates import counts_from_dumps, window_of_dumps
 from apftop.derive.evidence import Evidence
-from apftop.derive.flows import executing_seats_by, waiting_by
+from apftop.derive.inside import inside, load
 from apftop.derive.membership import Membership
 from apftop.derive.own import less_own
 from apftop.derive.readings import by_level, known
 from apftop.derive.states import level_state
 from apftop.derive.utilization import utilization
-from apftop.records.frame import Level, Request, Sampled
+from apftop.records.frame import Level, Request
 
 GAUGES = (
     "nominal",
@@ -66,9 +66,8 @@ def levels(evidence: Evidence, members: Membership, read: Gauges) -> dict[str, L
 def _level(name: str, evidence: Evidence, read: Gauges, rises: Tally | None) -> Level:
     config = evidence.configs.get(name) if evidence.configs else None
     row = evidence.rows.get(name) if evidence.rows else None
-    rows = tuple(request for request in evidence.requests_by_level.get(name, ()) if not request.own)
+    rows = load(evidence, name)
     listed = evidence.requests is not None
-    flows = [flow for flow in evidence.flows_by_level.get(name, ()) if flow.waiting]
     values = {measure: _reading(evidence, read, measure, name) for measure in GAUGES}
     waiting, waiting_from = _first(
         (row.waiting if row else None, "dump_priority_levels"),
@@ -85,7 +84,6 @@ def _level(name: str, evidence: Evidence, read: Gauges, rises: Tally | None) -> 
     window, number = (evidence.step.window, counts(rises, name)) if evidence.step and rises else (None, None)
     if number is None and evidence.dump_step is not None and row is not None:
         window, number = window_of_dumps(evidence.dump_step), counts_from_dumps(evidence, name, config)
-    executed = listed and evidence.lists_executing
     return Level(
         name=name,
         config=config,
@@ -112,15 +110,7 @@ def _level(name: str, evidence: Evidence, read: Gauges, rises: Tally | None) -> 
         counts=number,
         waits=waits_of(rises, name, evidence) if rises else None,
         execution=execution_of(rises, name) if rises else None,
-        sampled=_sampled(rows) if executed else None,
-        waiting_by_user=waiting_by(rows, "user") if listed else None,
-        executing_seats_by_user=executing_seats_by(rows, "user") if executed else None,
-        waiting_by_kind=waiting_by(rows, "kind") if listed else None,
-        executing_seats_by_kind=executing_seats_by(rows, "kind") if executed else None,
-        oldest_waiting_s=_oldest(request.age_s for request in rows if not request.executing),
-        oldest_executing_s=_oldest(request.executing_s for request in rows if request.executing),
-        flows_waiting=len(flows) if listed else None,
-        max_waiting_per_flow=max((flow.waiting for flow in flows), default=0) if listed else None,
+        inside=inside(evidence, name),
         next_to_dispatch=next_to_dispatch(
             name,
             (evidence.queues or {}).get(name, ()),
@@ -152,15 +142,6 @@ def _seats(
 
 def _first(*choices: tuple[float | None, str]) -> tuple[float | None, str]:
     return next((choice for choice in choices if choice[0] is not None), (None, ""))
-
-
-def _sampled(rows: tuple[Request, ...]) -> Sampled:
-    found = [row.wait_s for row in rows if row.wait_s is not None]
-    return Sampled(len(found), max(found, default=None))
-
-
-def _oldest(ages: Iterable[float | None]) -> float | None:
-    return max((age for age in ages if age is not None), default=None)
 
 
 def _finite(values: Mapping[str, float], names: tuple[str, ...]) -> dict[str, float]:

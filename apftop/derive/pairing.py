@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from apftop.derive.deltas import Step, subtract
-from apftop.records.frame import Window
+from apftop.records.measures import Window
 from apftop.records.view import View
 from apftop.rules import rules
 

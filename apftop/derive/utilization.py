@@ -7,7 +7,7 @@ import math
 from apftop.derive.deltas import subtract
 from apftop.derive.evidence import Evidence
 from apftop.derive.pairing import NANOSECONDS
-from apftop.records.frame import Utilization
+from apftop.records.measures import Utilization
 from apftop.records.parsed import Histogram
 from apftop.records.view import Key
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from apftop.apf.release import Release, holds
-from apftop.records.frame import Bucket, Quantile, WaitLimit, Waits
+from apftop.records.measures import Bucket, Quantile, WaitLimit, Waits
 from apftop.records.parsed import Histogram
 from apftop.rules import rules
 

@@ -7,143 +7,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from apftop.apf.objects import FlowSchema, PriorityLevelConfiguration
+from apftop.records.measures import Counts, Execution, Sampled, Utilization, Waits, Window
 
 LevelState = Literal["idle", "busy", "saturated", "blocked", "leaking", "exempt", "quiescing", "stale", "unknown"]
-
-
-@dataclass(frozen=True, slots=True)
-class Window:
-    """The time that counts and rates are over.
-
-    `seconds` is its length, `clock` whose clock gave it; `t0` and `t1` are Unix seconds as stamped by the taker.
-    `reset` is set when the server restarted, or its counters did, within the time looked at: it runs from there.
-    """
-
-    seconds: float
-    clock: Literal["stamps", "server"]
-    t0: float | None = None
-    t1: float | None = None
-    reset: bool = False
-
-    def per_s(self, count: float) -> float:
-        """So many in the window, as a rate."""
-        return count / self.seconds
-
-
-@dataclass(frozen=True, slots=True)
-class Quantile:
-    """A quantile as an interval of bucket bounds, in the histogram's unit.
-
-    `high` None means open: beyond the last finite bound. `estimate` is linear within one bucket, and None when the
-    interval is open, spans buckets, or may hold samples that do not belong.
-    """
-
-    low: float
-    high: float | None
-    estimate: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class WaitLimit:
-    """How long a request may wait in a queue, as assumed; seconds."""
-
-    seconds: float
-    assumed_from: str
-
-
-@dataclass(frozen=True, slots=True)
-class Bucket:
-    """How many samples fell in (low, high] during the window; `high` None is the open last bucket."""
-
-    low: float
-    high: float | None
-    count: int
-
-
-@dataclass(frozen=True, slots=True)
-class Waits:
-    """Queue waits over the window, seconds, with the time-outs taken out.
-
-    `executed` counts requests that were served, `timed_out` and `refused` those that were not. `mean_s` is None when
-    time-outs blur it; `mean_bounds_s` then still holds. `buckets` are the raw deltas of execute="true", time-outs among
-    them; `time_outs_within_s` is where these may lie, and `assumes` what is taken for granted there. `own` requests of
-    this tool are in the counts, and the bounds of the quantiles are widened by them. `over_last_bound` is the fraction
-    of executed requests beyond the last finite bound, `overflow_mean_bounds_s` what their mean can be, and
-    `naive_p99_s` what a dashboard would show.
-    """
-
-    executed: int
-    mean_s: float | None
-    mean_bounds_s: tuple[float, float] | None
-    p50: Quantile | None
-    p95: Quantile | None
-    p99: Quantile | None
-    over_last_bound: float | None
-    overflow_mean_bounds_s: tuple[float, float] | None
-    naive_p99_s: float | None
-    timed_out: int
-    refused: int
-    own: int
-    time_outs_within_s: tuple[float, float | None] | None
-    assumes: str | None
-    limit: WaitLimit
-    buckets: tuple[Bucket, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Sampled:
-    """Exact waits of the requests that executed at the moment of the dump, seconds."""
-
-    count: int
-    max_s: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class Execution:
-    """Time in the handler after dispatch over the window, seconds; watches are left out."""
-
-    count: int
-    mean_s: float | None
-    p95: Quantile | None
-
-
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """Requests over a window, this tool's own ones taken out. `rejected` is by reason."""
-
-    dispatched: float
-    rejected: Mapping[str, float]
-    no_accommodation: float | None
-    inqueue_change: float | None
-
-    @property
-    def rejected_total(self) -> float:
-        return sum(self.rejected.values())
-
-    @property
-    def arrivals(self) -> float:
-        """Dispatched plus rejected plus the change of the queues (where the gauge is known)."""
-        return self.dispatched + self.rejected_total + (self.inqueue_change or 0.0)
-
-    @property
-    def refused_share(self) -> float | None:
-        decided = self.dispatched + self.rejected_total
-        return self.rejected_total / decided if decided else None
-
-
-@dataclass(frozen=True, slots=True)
-class Utilization:
-    """Exact time averages from a histogram over nanoseconds.
-
-    `mean` is a ratio of the current limit; the other two are shares of the time. `lifetime` is set when only one sample
-    was there, so that the averages are over the life of the level.
-    """
-
-    mean: float | None
-    ge_95: float | None
-    gt_99: float | None
-    seconds: float
-    lifetime: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,6 +89,24 @@ class Flow:
 
 
 @dataclass(frozen=True, slots=True)
+class Inside:
+    """Who is in a level, by the dump of requests and without this tool's own; ages in seconds.
+
+    What executes is None where the dump lists waiting requests only (up to 1.27).
+    """
+
+    sampled: Sampled | None
+    waiting_by_user: Mapping[str, int]
+    executing_seats_by_user: Mapping[str, int] | None
+    waiting_by_kind: Mapping[str, int]
+    executing_seats_by_kind: Mapping[str, int] | None
+    oldest_waiting_s: float | None
+    oldest_executing_s: float | None
+    flows_waiting: int
+    max_waiting_per_flow: int
+
+
+@dataclass(frozen=True, slots=True)
 class Level:
     """One priority level on one replica. Seats and limits in seats; None is unknown."""
 
@@ -249,15 +133,7 @@ class Level:
     counts: Counts | None
     waits: Waits | None
     execution: Execution | None
-    sampled: Sampled | None
-    waiting_by_user: Mapping[str, int] | None
-    executing_seats_by_user: Mapping[str, int] | None
-    waiting_by_kind: Mapping[str, int] | None
-    executing_seats_by_kind: Mapping[str, int] | None
-    oldest_waiting_s: float | None
-    oldest_executing_s: float | None
-    flows_waiting: int | None
-    max_waiting_per_flow: int | None
+    inside: Inside | None
     next_to_dispatch: NextDispatch | None
 
     @property

@@ -8,22 +8,8 @@ from typing import Any
 
 from apftop import __version__
 from apftop.present import UNKNOWN, utc
-from apftop.records.frame import (
-    Counts,
-    Execution,
-    Flow,
-    Frame,
-    Level,
-    LevelTotal,
-    Quantile,
-    Replica,
-    Request,
-    Schema,
-    Totals,
-    Utilization,
-    Waits,
-    Window,
-)
+from apftop.records.frame import Flow, Frame, Inside, Level, LevelTotal, Replica, Request, Schema, Totals
+from apftop.records.measures import Counts, Execution, Quantile, Utilization, Waits, Window
 
 SCHEMA = "apftop.report/1"
 
@@ -122,7 +108,7 @@ def _replica(replica: Replica) -> Json:
 
 
 def _level(level: Level) -> Json:
-    queuing = level.config.queuing if level.config else None
+    queuing, inside = level.config.queuing if level.config else None, level.inside
     return {
         "type": _type(level),
         "state": level.state,
@@ -150,14 +136,14 @@ def _level(level: Level) -> Json:
         "active_queues": level.active_queues,
         "window": _window(level.window),
         **_counts(level.counts, level.window),
-        "wait": _waits(level.waits, level) if level.waits or level.sampled else None,
+        "wait": _waits(level.waits, level.inside) if level.waits or level.inside else None,
         "execution": _execution(level.execution),
-        "by_user": _by(level.waiting_by_user, level.executing_seats_by_user),
-        "by_kind": _by(level.waiting_by_kind, level.executing_seats_by_kind),
-        "oldest_waiting_s": number(level.oldest_waiting_s),
-        "oldest_executing_s": number(level.oldest_executing_s),
-        "flows_waiting": level.flows_waiting,
-        "max_waiting_per_flow": level.max_waiting_per_flow,
+        "by_user": _by(inside.waiting_by_user, inside.executing_seats_by_user) if inside else None,
+        "by_kind": _by(inside.waiting_by_kind, inside.executing_seats_by_kind) if inside else None,
+        "oldest_waiting_s": number(inside.oldest_waiting_s) if inside else None,
+        "oldest_executing_s": number(inside.oldest_executing_s) if inside else None,
+        "flows_waiting": inside.flows_waiting if inside else None,
+        "max_waiting_per_flow": inside.max_waiting_per_flow if inside else None,
         "next_to_dispatch": _next(level),
     }
 
@@ -213,7 +199,7 @@ def _counts(counts: Counts | None, window: Window | None) -> Json:
     }
 
 
-def _waits(waits: Waits | None, level: Level | None) -> Json:
+def _waits(waits: Waits | None, inside: Inside | None) -> Json:
     found: Json = {"executed": None, "timed_out": None, "refused": None, "limit": None}
     if waits is not None:
         over, within = waits.overflow_mean_bounds_s, waits.time_outs_within_s
@@ -236,8 +222,8 @@ def _waits(waits: Waits | None, level: Level | None) -> Json:
             "own": waits.own,
             "limit": {"seconds": number(waits.limit.seconds), "assumed_from": waits.limit.assumed_from},
         }
-    if level is not None:
-        sampled = level.sampled
+    if inside is not None:
+        sampled = inside.sampled
         found["sampled"] = {"count": sampled.count, "max_s": number(sampled.max_s)} if sampled else None
     return found
 
@@ -284,9 +270,7 @@ def _window(window: Window | None) -> Json | None:
     }
 
 
-def _by(waiting: Mapping[str, int] | None, executing: Mapping[str, int] | None) -> Json | None:
-    if waiting is None:
-        return None
+def _by(waiting: Mapping[str, int], executing: Mapping[str, int] | None) -> Json:
     return {"waiting": dict(waiting), "executing": None if executing is None else dict(executing)}
 
 

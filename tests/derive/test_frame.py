@@ -387,7 +387,9 @@ def test_flows_are_those_of_the_distinguisher() -> None:
     replica = a_replica(a_sample(configs("load"), 0.0, Endpoint.CONFIGS), a_sample(rows, 0.0, Endpoint.REQUESTS))
 
     assert [(flow.flow, flow.waiting) for flow in replica.flows] == [("", 3)]
-    assert replica.levels["load"].waiting_by_user == {"a": 1, "b": 1, "c": 1}
+    inside = replica.levels["load"].inside
+    assert inside is not None
+    assert inside.waiting_by_user == {"a": 1, "b": 1, "c": 1}
 
 
 def test_users_stand_in_for_flows_on_a_level_of_one_queue() -> None:
@@ -406,12 +408,9 @@ def test_a_dump_without_start_times_says_nothing_of_what_executes() -> None:
     level = replica.levels["load"]
 
     assert (replica.flows[0].waiting, replica.flows[0].executing, replica.flows[0].seats) == (1, None, None)
-    assert (level.executing, level.seats_in_use, level.executing_seats_by_user, level.sampled) == (
-        None,
-        None,
-        None,
-        None,
-    )
+    assert (level.executing, level.seats_in_use) == (None, None)
+    assert level.inside is not None
+    assert (level.inside.executing_seats_by_user, level.inside.sampled) == (None, None)
 
 
 def test_several_readers_of_the_dump_are_none_of_the_load() -> None:

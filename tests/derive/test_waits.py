@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from apftop.apf.release import Release
 from apftop.derive.waits import buckets, quantile, wait_limit, waits
-from apftop.records.frame import WaitLimit
+from apftop.records.measures import WaitLimit
 from apftop.records.parsed import Histogram
 
 BOUNDS = (0.0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 15.0, 30.0)
