@@ -118,11 +118,11 @@ def checked_url(given: str) -> str:
     return text.rstrip("/")
 
 
-def host_port(url: str) -> str:
-    """The name of a server: its host with the port, also where that is the scheme's own."""
+def server_name(url: str) -> str:
+    """The name of a server: its host with the port, also where that is the scheme's own, and the path if any."""
     parts = urlsplit(url)
     host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
-    return f"{host}:{parts.port or (443 if parts.scheme == 'https' else 80)}"
+    return f"{host}:{parts.port or (443 if parts.scheme == 'https' else 80)}{parts.path.rstrip('/')}"
 
 
 def is_loopback(host: str) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
 
-from apftop.access import Access, Headers, Overrides, Unreachable, auth_of, checked_url, host_port, read_token
+from apftop.access import Access, Headers, Overrides, Unreachable, auth_of, checked_url, read_token, server_name
 from apftop.errors import reason
 from apftop.plugin import run_plugin
 
@@ -27,6 +27,7 @@ def find(
     over = over or Overrides()
     if not over.credentials:
         over = replace(over, token=os.environ.get("APFTOP_TOKEN") or None)
+    _check_distinct(servers)
     if servers and not any(checked_url(url).startswith("https:") for url in servers):
         return [from_server(url, over) for url in servers]
     files = kubeconfig_files(kubeconfig)
@@ -42,6 +43,16 @@ def find(
     return [_overridden(base, over)]
 
 
+def _check_distinct(servers: Sequence[str]) -> None:
+    """Raise Unreachable where two URLs mean the same server, whose answers would be taken for those of one replica."""
+    names: set[str] = set()
+    for url in servers:
+        name = server_name(checked_url(url))
+        if name in names:
+            raise Unreachable("the same server twice", url, "give each server once")
+        names.add(name)
+
+
 def from_server(url: str, over: Overrides, base: Access | None = None) -> Access:
     """A server named by its URL; `base` lends what `over` does not say. Raises Unreachable.
 
@@ -50,7 +61,7 @@ def from_server(url: str, over: Overrides, base: Access | None = None) -> Access
     """
     url = checked_url(url)
     base = base if base and url.startswith("https:") else Access("", url)
-    return _overridden(replace(base, name=host_port(url), url=url, server_hostname=None), over)
+    return _overridden(replace(base, name=server_name(url), url=url, server_hostname=None), over)
 
 
 def _overridden(access: Access, over: Overrides) -> Access:
@@ -81,7 +92,7 @@ def in_cluster() -> Access:
     except (ConfigException, OSError) as exc:
         raise Unreachable("no in-cluster access", f"service account of this pod ({exc})", GIVE) from None
     auth = auth_of((), token_file=incluster_config.SERVICE_TOKEN_FILENAME)
-    return Access(host_port(config.host), config.host, ca_file=config.ssl_ca_cert, auth=auth)
+    return Access(server_name(config.host), config.host, ca_file=config.ssl_ca_cert, auth=auth)
 
 
 def kubeconfig_files(kubeconfig: str | None) -> list[str]:
@@ -153,7 +164,7 @@ def _load_context(files: list[str], where: str, context: str | None, credentials
     if provider and not authorization:
         raise Unreachable(f"auth-provider {provider} gave no token", where, "log in again, or use an exec plugin")
     return Access(
-        name=host_port(url),
+        name=server_name(url),
         url=url,
         server_hostname=cluster.get("tls-server-name") or None,
         ca_file=loaded.ssl_ca_cert,

@@ -53,8 +53,20 @@ def unusable(answer: Answer, encoding: str, *, decoded: bool) -> Broken | None:
     return None
 
 
+def wait_s(status: int | None, retry_after: str) -> float:
+    """For how many seconds a server wants no further request, by an answer's status and its Retry-After header."""
+    if status not in (429, 503):
+        return 0.0
+    if retry_after.isascii() and retry_after.isdigit():
+        return float(retry_after)
+    return 1.0 if status == 429 else 0.0
+
+
 async def failure(exc: Exception, access: Access, path: str, answer: Answer, deadlines: Deadlines) -> tuple[str, bool]:
-    """What went wrong with one request and where, and whether a connection came about."""
+    """What went wrong with one request and where, and whether a next one may fare better.
+
+    Not where no connection came about, or where no answer began in time.
+    """
     import aiohttp
 
     if isinstance(exc, Unreachable):
@@ -62,7 +74,7 @@ async def failure(exc: Exception, access: Access, path: str, answer: Answer, dea
     if isinstance(exc, (aiohttp.ClientConnectorError, aiohttp.ClientHttpProxyError, aiohttp.ConnectionTimeoutError)):
         return await _no_connection(exc, access, deadlines), False
     what = str(exc) if isinstance(exc, (Broken, ParseError)) else _no_answer(exc, answer, deadlines)
-    return f"{what}: {_place(access, path)}", True
+    return f"{what}: {_place(access, path)}", answer.status is not None or not isinstance(exc, TimeoutError)
 
 
 async def _no_connection(exc: aiohttp.ClientHttpProxyError | OSError, access: Access, deadlines: Deadlines) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import email.utils
 import json
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -14,7 +13,8 @@ from urllib.parse import urlencode
 from apftop import __version__
 from apftop.access import Access, Unreachable, proxy_of, ssl_context
 from apftop.errors import one_line
-from apftop.failures import Answer, Broken, Deadlines, failure, size, unusable
+from apftop.failures import Answer, Broken, Deadlines, failure, size, unusable, wait_s
+from apftop.http_text import http_date
 from apftop.records.parsed import ParseError
 from apftop.records.raw import OBJECTS, WIRE_BYTES, Endpoint, Sample
 
@@ -67,6 +67,7 @@ class Manner(Deadlines):
 
     `max_bytes` limits a body as it comes over the wire. `families` are asked for by name; older servers send all. With
     `gzip` None, compressed metrics are asked for off loopback only, and never without a `picker` to decode them.
+    `patience_s` is how many seconds a server that refuses may make a look wait before its next question.
     """
 
     max_bytes: int = 256 << 20
@@ -74,6 +75,7 @@ class Manner(Deadlines):
     form: Form = "auto"
     gzip: bool | None = None
     picker: PickerFactory | None = None
+    patience_s: float = 10.0
 
 
 @dataclass(frozen=True)
@@ -104,29 +106,15 @@ async def look(
 ) -> list[Sample]:
     """Ask one server for several things, one after another in the order of LOOK.
 
-    Each answer is a Sample, those on the way to the objects too, under DISCOVERY. Where no connection comes about, the
-    rest is not tried, and has the same error.
+    Each answer is a Sample, those on the way to the objects too, under DISCOVERY. Where no connection comes about or no
+    answer begins in time, the rest is not tried, and has the same error. A server that refuses with 429 or 503 gets the
+    pause that it asks for; where that is longer than the patience, the rest is not asked, and has an error too.
     """
+    visit = _Visit(session, access, manner)
     order = [endpoint for endpoint in LOOK if endpoint in set(wants)]
-    samples: list[Sample] = []
-    for endpoint in (endpoint for endpoint in order if endpoint not in _PLURALS):
-        sample, reached = await _ask(session, access, endpoint, manner, _path(endpoint, manner))
-        samples.append(sample)
-        if not reached:
-            return samples + [replace(sample, endpoint=other) for other in order[len(samples) :]]
+    samples = [await visit.ask(endpoint) for endpoint in order if endpoint not in _PLURALS]
     objects = order[len(samples) :]
-    return samples + (await _objects(session, access, objects, manner) if objects else [])
-
-
-async def fetch(
-    session: aiohttp.ClientSession, access: Access, endpoint: Endpoint, manner: Manner = DEFAULT, path: str = ""
-) -> Sample:
-    """Send one GET and read its answer to the end. Never raises for what a server or network does.
-
-    `path` is the encoded path with query, by default that of the endpoint (in v1, for objects). No answer, or half of
-    one, makes a Sample with an `error` and without a body; any status is an answer, and redirects are not followed.
-    """
-    return (await _ask(session, access, endpoint, manner, path or _path(endpoint, manner)))[0]
+    return samples + (await _objects(visit, objects) if objects else [])
 
 
 def open_session(access: Access, manner: Manner = DEFAULT) -> aiohttp.ClientSession:
@@ -157,22 +145,56 @@ async def _serve(access: Access, turns: Sequence[Turn], manner: Manner) -> list[
     return samples
 
 
-async def _objects(
-    session: aiohttp.ClientSession, access: Access, wants: Sequence[Endpoint], manner: Manner
-) -> list[Sample]:
+class _Visit:
+    """One look at one server, and what its answers so far mean for the questions that are left."""
+
+    def __init__(self, session: aiohttp.ClientSession, access: Access, manner: Manner) -> None:
+        self._session = session
+        self._access = access
+        self._manner = manner
+        self._pause_s = 0.0
+        self._patience_s = manner.patience_s
+        self._end: Sample | None = None
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing more is asked."""
+        return self._end is not None
+
+    async def ask(self, endpoint: Endpoint, version: str = VERSIONS[0]) -> Sample:
+        """The answer to one question, after the pause that the answer before it called for."""
+        if self._end:
+            return replace(self._end, endpoint=endpoint)
+        await asyncio.sleep(self._pause_s)
+        self._patience_s -= self._pause_s
+        path = _path(endpoint, self._manner, version)
+        sample, go_on = await _ask(self._session, self._access, endpoint, self._manner, path)
+        told = sample.header("retry-after") or ""
+        self._pause_s = wait_s(sample.status, told)
+        if not go_on:
+            self._end = sample
+        elif self._pause_s > self._patience_s:
+            error = f"not asked: the server said to wait {one_line(told, 20)} s"
+            self._end = Sample(sample.replica, endpoint, error=error, sent=sample.received, received=sample.received)
+        return sample
+
+
+async def _objects(visit: _Visit, wants: Sequence[Endpoint]) -> list[Sample]:
     """Configuration objects in the newest version that the server has, after the answers that led to it.
 
     Where the group is not there or not told, that is the outcome of each of the `wants` too, but only the group's own
     Sample has the headers and bytes of the one answer.
     """
-    group = await fetch(session, access, Endpoint.DISCOVERY, manner)
+    if visit.over:
+        return [await visit.ask(endpoint) for endpoint in wants]
+    group = await visit.ask(Endpoint.DISCOVERY)
     if group.error or group.status == 404:
         return [group, *(replace(group, endpoint=endpoint, body=b"", headers=()) for endpoint in wants)]
     samples = [group]
     for endpoint in wants:
         tries: list[Sample] = []
         for version in _served(group):
-            tries.append(await fetch(session, access, endpoint, manner, _path(endpoint, manner, version)))
+            tries.append(await visit.ask(endpoint, version))
             if tries[-1].status != 404:
                 break
         samples += [replace(missed, endpoint=Endpoint.DISCOVERY) for missed in tries[:-1]] + tries[-1:]
@@ -201,11 +223,15 @@ def _path(endpoint: Endpoint, manner: Manner, version: str = VERSIONS[0]) -> str
 async def _ask(
     session: aiohttp.ClientSession, access: Access, endpoint: Endpoint, manner: Manner, path: str
 ) -> tuple[Sample, bool]:
-    """The Sample, and whether a connection came about."""
+    """Send one GET and read its answer to the end: the Sample, and whether a next question may fare better.
+
+    Never raises for what a server or network does: no answer, or half of one, makes a Sample with an `error` and
+    without a body. Any status is an answer, and redirects are not followed.
+    """
     import aiohttp
     import yarl
 
-    answer, error, reached = Answer(), "", True
+    answer, error, go_on = Answer(), "", True
     metrics = endpoint is Endpoint.METRICS
     gzip = metrics and manner.picker and (not access.loopback if manner.gzip is None else manner.gzip)
     asked = (
@@ -225,7 +251,7 @@ async def _ask(
             answer.headers = {name: one_line(value) for name, value in kept}
             await _read(response, answer, manner, manner.picker if metrics else None)
     except (Unreachable, Broken, ParseError, aiohttp.ClientError, TimeoutError, OSError, ValueError) as exc:
-        error, reached = await failure(exc, access, path, answer, manner)
+        error, go_on = await failure(exc, access, path, answer, manner)
     sample = Sample(
         replica=access.name,
         endpoint=endpoint,
@@ -235,10 +261,10 @@ async def _ask(
         content_type=answer.headers.get("content-type", ""),
         sent=sent,
         received=time.time(),
-        server_date=_seconds(answer.headers.get("date", "")),
+        server_date=http_date(answer.headers.get("date", "")),
         headers=(*answer.headers.items(), (WIRE_BYTES, str(answer.wire_bytes))),
     )
-    return sample, reached
+    return sample, go_on
 
 
 async def _read(response: aiohttp.ClientResponse, answer: Answer, manner: Manner, make: PickerFactory | None) -> None:
@@ -266,11 +292,3 @@ async def _read(response: aiohttp.ClientResponse, answer: Answer, manner: Manner
     if trouble:
         raise trouble
     answer.body = picker.finish() if picker else bytes(body)
-
-
-def _seconds(date: str) -> float | None:
-    """A Date header in Unix seconds."""
-    try:
-        return email.utils.parsedate_to_datetime(date).timestamp() if date else None
-    except ValueError:
-        return None

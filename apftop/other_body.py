@@ -7,6 +7,9 @@ from collections.abc import Mapping
 
 import msgspec
 
+UTF16 = (b"\xff\xfe", b"\xfe\xff")
+"""How text in UTF-16 begins, as PowerShell's `>` writes it."""
+
 _LONGEST = 160
 _TITLE = re.compile(r"<title[^>]*>(.*?)</title>", re.IGNORECASE | re.DOTALL)
 
@@ -15,6 +18,8 @@ def describe(body: bytes) -> str:
     """A short noun phrase for an error message, such as `an HTML page: '502 Bad Gateway'`."""
     if body.startswith(b"\x1f\x8b"):
         return "gzip data"
+    if body.startswith(UTF16):
+        return "UTF-16 text (save it as UTF-8)"
     text = body.decode("utf-8", errors="replace").lstrip("\ufeff \t\r\n")
     if not text:
         return "an empty body"
@@ -38,7 +43,9 @@ def status_text(status: Mapping[object, object]) -> str:
     message = status.get("message")
     if isinstance(message, str) and message:
         return _short(message)
-    parts = [str(status[key]) for key in ("reason", "code", "status") if status.get(key)]
+    # Other values may be lists or mappings of any size.
+    values = [status.get(key) for key in ("reason", "code", "status")]
+    parts = [_short(str(value)) for value in values if value and isinstance(value, (str, int))]
     return _short(" ".join(parts[:2])) or "without a message"
 
 
@@ -54,5 +61,5 @@ def _describe_json(body: bytes) -> str:
 
 
 def _short(text: str) -> str:
-    text = " ".join(text.split())
+    text = " ".join(text[: 10 * _LONGEST].split())
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from datetime import UTC, datetime
 
-from apftop.records.frame import Quantile
+from apftop.records.measures import Quantile
 
 UNKNOWN = "-"
 # The last year that a time has a text for.

@@ -112,7 +112,7 @@ def test_expired_token() -> None:
         run = apftop("report", "--server", url, "-d", "0.5")
 
     assert run.returncode == 3
-    (line,) = [line for line in run.stdout.splitlines() if "401" in line]
+    (line,) = [line for line in run.stdout.splitlines() if line.startswith("  ! 401")]
     assert "/metrics" in line
     assert "the dumps" in line
     assert "log in again" in line

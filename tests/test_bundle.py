@@ -14,7 +14,7 @@ import pytest
 
 from apftop.bundle import Bundle, read_bundle
 from apftop.errors import Trouble
-from apftop.parse.pick import pick
+from apftop.parse.body import pick
 from apftop.parse.vocabulary import wanted
 from apftop.records.raw import Endpoint, Sample
 from tests.case_values import report

@@ -17,6 +17,9 @@ except ImportError:
     from yaml import SafeLoader as _SafeLoader  # type: ignore[assignment]
 
 _DEEPEST = 4
+_MOST = 10_000
+_MOST_VALUES = 1_000_000
+_LONGEST_NUMBER = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +33,7 @@ class Item:
 
 
 class _Loader(_SafeLoader):
-    """Leaves times as the text they are."""
+    """Leaves times as the text they are, and numbers that are too long for any field."""
 
 
 _Loader.yaml_implicit_resolvers = {
@@ -39,10 +42,18 @@ _Loader.yaml_implicit_resolvers = {
 }
 
 
+def _integer(loader: _Loader, node: yaml.ScalarNode) -> int | str:
+    text = loader.construct_scalar(node)
+    return loader.construct_yaml_int(node) if len(text) <= _LONGEST_NUMBER else text
+
+
+_Loader.add_constructor("tag:yaml.org,2002:int", _integer)
+
+
 def read_documents(body: bytes) -> tuple[tuple[Item, ...], tuple[str, ...]]:
     """The objects of a body, and what in it is no object.
 
-    Raises ParseError where the body is neither JSON nor YAML, or holds nothing but what is no API object.
+    Raises ParseError where the body is neither JSON nor YAML, or holds nothing but what is no API object, or too many.
     """
     documents = [document for document in _decode(body) if document is not None]
     if not any(isinstance(document, (Mapping, list)) for document in documents):
@@ -50,9 +61,14 @@ def read_documents(body: bytes) -> tuple[tuple[Item, ...], tuple[str, ...]]:
     items: list[Item] = []
     problems: list[str] = []
     empty_list = False
+    count = 0
     for number, document in enumerate(documents, 1):
         place = f"document {number}" if len(documents) > 1 else ""
         for found in _items(document, place, "", "", 0):
+            # Each element of a list yields something, so that this also ends the lists that aliases multiply.
+            count += 1
+            if count > _MOST:
+                raise ParseError(f"more than {_MOST:,} objects")
             if isinstance(found, Item):
                 items.append(found)
             elif found:
@@ -61,7 +77,21 @@ def read_documents(body: bytes) -> tuple[tuple[Item, ...], tuple[str, ...]]:
                 empty_list = True
     if problems and not items and not empty_list:
         raise ParseError("; ".join(problems))
+    _check_unfolded(items, max(len(body), _MOST_VALUES))
     return tuple(items), tuple(problems)
+
+
+def _check_unfolded(items: list[Item], most: int) -> None:
+    """Raise ParseError where there are more than `most` values in the objects, aliased ones counted each time."""
+    pending: list[object] = [item.fields for item in items]
+    count = len(pending)
+    while pending:
+        value = pending.pop()
+        inner = value.values() if isinstance(value, Mapping) else value if isinstance(value, (list, tuple)) else ()
+        count += len(inner)
+        if count > most:
+            raise ParseError(f"the objects hold more than {most:,} values")
+        pending.extend(inner)
 
 
 def _decode(body: bytes) -> list[object]:
@@ -83,7 +113,8 @@ def _decode(body: bytes) -> list[object]:
 def _yaml(text: bytes, json_error: str) -> list[object]:
     try:
         return list(yaml.load_all(text, Loader=_Loader))
-    except (yaml.YAMLError, ValueError) as error:
+    except (yaml.YAMLError, ValueError, ArithmeticError, LookupError, AttributeError) as error:
+        # PyYAML lets through what its conversions of tagged scalars (`!!int ""`, `!!timestamp x`) happen to raise.
         if json_error:
             raise ParseError(json_error) from None
         raise ParseError(_yaml_error(error, text)) from None
@@ -106,7 +137,7 @@ def _items(value: object, place: str, kind: str, api_version: str, depth: int) -
         yield from _elements(value, place, kind, api_version, depth)
         return
     if not isinstance(value, Mapping):
-        yield f"{here}{str(value)[:60]!r} is not an object"
+        yield f"{here}{_shown(value)} is not an object"
         return
     own_kind, own_version = value.get("kind") or kind, value.get("apiVersion") or api_version
     if not isinstance(own_kind, str) or not own_kind:
@@ -120,7 +151,7 @@ def _items(value: object, place: str, kind: str, api_version: str, depth: int) -
         if elements is None:
             elements = []
         if not isinstance(elements, list):
-            yield f"{here}items of {own_kind} is not a list"
+            yield f"{here}items of {own_kind[:60]} is not a list"
             return
         typed = own_kind != "List"
         inner = (own_kind.removesuffix("List"), own_version) if typed else ("", "")
@@ -138,3 +169,12 @@ def _elements(values: list[object], place: str, kind: str, api_version: str, dep
     for index, value in enumerate(values):
         inner = f"{place}, item {index}" if place else f"item {index}"
         yield from _items(value, inner, kind, api_version, depth + 1)
+
+
+def _shown(value: object) -> str:
+    """A value in a few characters, however much aliases make of it."""
+    if isinstance(value, str):
+        return repr(value[:60])
+    if value is None or isinstance(value, (int, float)):
+        return repr(value)[:60]
+    return f"a value of type {type(value).__name__}"

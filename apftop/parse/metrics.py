@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from apftop.parse.body import is_protobuf
 from apftop.parse.exposition_proto import parse_proto
 from apftop.parse.exposition_text import parse_text
-from apftop.parse.pick import is_protobuf
 from apftop.records.parsed import Metrics, ParseError
 
 

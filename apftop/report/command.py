@@ -18,7 +18,7 @@ from apftop.derive.frame import frame
 from apftop.fetch import Manner, Turn, run
 from apftop.live import fold
 from apftop.output import complain, write
-from apftop.parse.pick import BodyPicker, pick
+from apftop.parse.body import BodyPicker, pick
 from apftop.parse.vocabulary import asked_names, wanted
 from apftop.present import json_text
 from apftop.records.frame import Frame

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import gzip
 from dataclasses import replace
 
 from apftop.access import Access, Headers
-from apftop.fetch import Manner, fetch, open_session
+from apftop.fetch import LOOK, Manner, Turn, run
 from apftop.records.parsed import ParseError
 from apftop.records.raw import Endpoint, Sample
 from tests.reach.credentials import SECRET
@@ -25,13 +24,13 @@ def reaching(server: Server, ca: Ca) -> Access:
     return Access(f"127.0.0.1:{server.port}", server.url, ca_file=str(ca.ca_file), auth=secret)
 
 
-def ask(access: Access, endpoint: Endpoint = Endpoint.LEVELS, manner: Manner | None = None) -> Sample:
-    async def one() -> Sample:
-        manner_ = manner or Manner()
-        async with open_session(access, manner_) as session:
-            return await fetch(session, access, endpoint, manner_)
+def look_at(access: Access, *wants: Endpoint, manner: Manner | None = None) -> list[Sample]:
+    """One look, at everything where nothing is named."""
+    return run([access], [Turn(wants or LOOK)], manner or Manner())
 
-    sample = asyncio.run(one())
+
+def ask(access: Access, endpoint: Endpoint = Endpoint.LEVELS, manner: Manner | None = None) -> Sample:
+    (sample,) = look_at(access, endpoint, manner=manner)
     assert SECRET not in repr(replace(sample, body=b""))
     assert "\n" not in sample.error
     return sample

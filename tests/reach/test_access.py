@@ -33,7 +33,7 @@ class TestUrls:
             ("https://host", "host:443"),
             ("https://[::1]:6443", "[::1]:6443"),
             ("10.0.0.1:6443", "10.0.0.1:6443"),
-            ("https://rancher.example/k8s/clusters/c-1/", "rancher.example:443"),
+            ("https://rancher.example/k8s/clusters/c-1/", "rancher.example:443/k8s/clusters/c-1"),
         ],
     )
     def test_names(self, url: str, name: str) -> None:

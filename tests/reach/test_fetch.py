@@ -16,7 +16,7 @@ from apftop.access import Access, Unreachable
 from apftop.fetch import LOOK, Manner, Turn, look, open_session, run
 from apftop.live import fold
 from apftop.records.raw import OBJECTS, WIRE_BYTES, Endpoint
-from tests.reach.asking import GROUP, LEVELS, Choke, Keep, ask, reaching
+from tests.reach.asking import GROUP, LEVELS, Choke, Keep, ask, look_at, reaching
 from tests.reach.credentials import SECRET
 from tests.reach.server import Ca, Reply, Server
 
@@ -92,6 +92,34 @@ class TestAnswers:
         sample = ask(access)
         assert sample.server_date is None
         assert (sample.header("retry-after") or "").isprintable()
+
+    @pytest.mark.parametrize(
+        ("date", "seconds"),
+        [
+            ("Mon, 01 Jan 2024 00:00:00 +99999999999999", None),
+            ("Mon, 01 Jan 99999 00:00:00 GMT", None),
+            ("Mon, 32 Jan 2024 00:00:00 GMT", None),
+            ("9" * 5000, None),
+            ("", None),
+            ("Mon, 01 Jan 2024 00:00:00 -0000", 1704067200),
+            ("Mon, 01 Jan 2024 01:00:00 +0100", 1704067200),
+        ],
+    )
+    def test_dates(self, server: Server, access: Access, date: str, seconds: float | None) -> None:
+        server.replies[LEVELS] = Reply(body=b"x", headers=[("Date", date)])
+        sample = ask(access)
+        assert sample.ok
+        assert sample.server_date == seconds
+
+    @pytest.mark.parametrize("name", ["Retry-After", "Process-Start-Time-Unix", "X-Kubernetes-Pf-Flowschema-Uid"])
+    def test_headers_that_are_absurdly_large_stay_text(self, server: Server, access: Access, name: str) -> None:
+        for digits in (30, 400, 5000):
+            server.replies[LEVELS] = Reply(429, headers=[(name, "9" * digits)])
+            sample = look_at(access, Endpoint.LEVELS)[0]
+            assert sample.error == ""
+            kept = sample.header(name.lower()) or ""
+            assert kept.startswith("9" * 30)
+            assert len(kept) <= 400
 
 
 class TestMetrics:
@@ -236,7 +264,7 @@ class TestLook:
         assert samples[0].body == group
 
     def test_one_broken_endpoint_leaves_the_others(self, server: Server, access: Access) -> None:
-        server.replies[LEVELS] = Reply(how="hang")
+        server.replies[LEVELS] = Reply(body=b"half", how="stall")
         server.replies["/metrics"] = Reply(403)
         samples = run([access], [Turn()], Manner(first_byte_s=0.3))
         assert [sample.ok for sample in samples] == [False, True, True, False, True, True, True]

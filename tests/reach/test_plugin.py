@@ -120,7 +120,7 @@ class TestPlugins:
 
     def test_runs_once_for_many_servers(self, write: Write, tmp_path: Path, server: Server) -> None:
         command = plugin(tmp_path, f"open({str(tmp_path / 'runs')!r}, 'a').write('x')\ngive(token='t')")
-        found = find([server.url, server.url, server.url], write(self.spec(command)))
+        found = find([server.url, f"{server.url}/a", f"{server.url}/b"], write(self.spec(command)))
         assert [authorization(access) for access in found] == [["Bearer t"]] * 3
         assert (tmp_path / "runs").read_text() == "x"
 

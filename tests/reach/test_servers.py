@@ -10,7 +10,12 @@ import pytest
 
 from apftop.access import Overrides
 from apftop.cluster import find, from_kubeconfig, in_cluster
-from tests.reach.credentials import SECRET, Write, ask, authorization, unreachable
+from apftop.fetch import Turn, run
+from apftop.live import fold
+from apftop.records.raw import Endpoint
+from tests.reach.asking import LEVELS
+from tests.reach.credentials import SECRET, Write, authorization, unreachable
+from tests.reach.credentials import ask as see
 from tests.reach.server import Ca, Server
 
 
@@ -20,7 +25,7 @@ class TestServers:
         (access,) = find([server.url.removeprefix("https://")], path)
         assert access.name == f"127.0.0.1:{server.port}"
         assert access.server_hostname is None
-        headers = ask(access)["headers"]
+        headers = see(access)["headers"]
         assert headers["authorization"] == [f"Bearer {SECRET}"]
         assert headers["impersonate-user"] == ["eve"]
 
@@ -29,7 +34,7 @@ class TestServers:
     ) -> None:
         monkeypatch.setenv("APFTOP_TOKEN", "from-environment")
         (access,) = find([server.url], write({"token": SECRET, "as": "eve"}))
-        headers = ask(access)["headers"]
+        headers = see(access)["headers"]
         assert headers["authorization"] == ["Bearer from-environment"]
         assert "impersonate-user" not in headers
 
@@ -46,7 +51,7 @@ class TestServers:
         cert, key = ca.client("dora")
         (tmp_path / "both.pem").write_bytes(cert + key)
         (access,) = find([server.url], write({"token": SECRET}), over=Overrides(cert_file=str(tmp_path / "both.pem")))
-        seen = ask(access)
+        seen = see(access)
         assert seen["common_name"] == "dora"
         assert "authorization" not in seen["headers"]
 
@@ -62,6 +67,43 @@ class TestServers:
             assert authorization(access) is None
             (access,) = find([plain.url], over=Overrides(token="given"))
             assert authorization(access) == ["Bearer given"]
+
+    def test_paths_tell_servers_behind_one_gateway_apart(self, ca: Ca, server: Server) -> None:
+        urls = [f"{server.url}/k8s/clusters/{cluster}" for cluster in ("a", "b/")] + [f"{server.url}/"]
+        accesses = find(urls, over=Overrides(ca_file=str(ca.ca_file)))
+        here = f"127.0.0.1:{server.port}"
+        assert [access.name for access in accesses] == [f"{here}/k8s/clusters/a", f"{here}/k8s/clusters/b", here]
+        for access, path in zip(accesses, ("/k8s/clusters/a", "/k8s/clusters/b", ""), strict=True):
+            assert see(access)["path"] == path + LEVELS
+        assert len(fold(run(accesses, [Turn((Endpoint.LEVELS,))])).replicas) == 3
+
+    @pytest.mark.parametrize(
+        ("one", "other"),
+        [
+            ("https://a:6443", "https://a:6443"),
+            ("https://a:6443/x", "https://a:6443/x/"),
+            ("https://a", "A:443/"),
+            ("https://a", "https://a:443"),
+            ("https://[::1]", "[::1]:443"),
+        ],
+    )
+    def test_the_same_server_twice(self, write: Write, one: str, other: str) -> None:
+        for path in (None, write({"token": SECRET})):
+            error = unreachable(find, ["https://b", one, "https://c", other], path)
+            assert str(error).startswith(f"the same server twice: {other}; ")
+
+    @pytest.mark.parametrize(
+        ("one", "other"),
+        [
+            ("https://a:6443", "https://a:6444"),
+            ("https://a:6443", "https://a.:6443"),
+            ("https://a/x", "https://a/X"),
+            ("https://a/x", "https://a/x/y"),
+            ("http://127.0.0.1", "https://127.0.0.1"),
+        ],
+    )
+    def test_servers_that_are_not_the_same(self, one: str, other: str) -> None:
+        assert len({access.name for access in find([one, other])}) == 2
 
     def test_empty_token_file(self, ca: Ca, server: Server, tmp_path: Path) -> None:
         (tmp_path / "token").write_text("\n")
