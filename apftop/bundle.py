@@ -9,10 +9,11 @@ from pathlib import Path, PurePosixPath
 import msgspec
 
 from apftop.bundle_files import Files, Pick, read_files
-from apftop.bundle_times import UTF8_BOM, Meta, Times, read_meta, read_stamp, read_times
+from apftop.bundle_times import Meta, Times, read_meta, read_stamp, read_times
 from apftop.errors import Trouble
 from apftop.http_text import HttpAnswer, http_date, parse_http
-from apftop.records.raw import DUMPS, Endpoint, Sample
+from apftop.other_body import UTF8_BOM
+from apftop.records.raw import DUMPS, KEPT_HEADERS, OBJECTS, Endpoint, Sample
 
 SINGLE = "server"
 """The replica's name in a bundle without a folder `replicas`."""
@@ -28,16 +29,6 @@ STEMS = {
     "prioritylevels": Endpoint.CONFIGS,
     "prioritylevelconfigurations": Endpoint.CONFIGS,
 }
-# Others may hold cookies or tokens, and none of them is read.
-KEPT_HEADERS = {
-    "content-type",
-    "date",
-    "process-start-time-unix",
-    "retry-after",
-    "x-kubernetes-pf-flowschema-uid",
-    "x-kubernetes-pf-prioritylevel-uid",
-}
-SHARED = {Endpoint.SCHEMAS, Endpoint.CONFIGS}
 METRICS_SUFFIXES = (".txt", ".pb", ".prom", "")
 DUMP_SUFFIXES = (".txt", "")
 OBJECT_SUFFIXES = (".yaml", ".yml", ".json")
@@ -90,7 +81,7 @@ def _known(name: PurePosixPath) -> bool:
 
 
 def _suffixes(endpoint: Endpoint) -> tuple[str, ...]:
-    if endpoint in SHARED:
+    if endpoint in OBJECTS:
         return OBJECT_SUFFIXES
     return METRICS_SUFFIXES if endpoint is Endpoint.METRICS else DUMP_SUFFIXES
 
@@ -105,7 +96,7 @@ def _stem(name: PurePosixPath) -> str:
 
 def _lost(name: PurePosixPath) -> bool:
     """Whether a file beside `replicas` can only be of one server."""
-    return _stem(name) in STEMS and STEMS[_stem(name)] not in SHARED
+    return _stem(name) in STEMS and STEMS[_stem(name)] not in OBJECTS
 
 
 def _replica(

@@ -9,8 +9,8 @@ from datetime import datetime
 import msgspec
 
 from apftop.http_text import http_date
+from apftop.other_body import UTF8_BOM
 
-UTF8_BOM = b"\xef\xbb\xbf"
 # From before Kubernetes to long after this code: milliseconds and other slips lie outside.
 EARLIEST, LATEST = 0.0, 4102444800.0
 

@@ -14,19 +14,12 @@ from click.core import ParameterSource
 
 from apftop import __version__
 from apftop.cli_options import Seconds, reaches_servers
-from apftop.errors import Trouble
+from apftop.errors import UNREAD, Trouble
 
-OK, USAGE, UNREACHABLE = 0, 2, 3
-
-
-class Group(click.Group):
-    """Commands in the order in which people need them; a Trouble becomes one line and exit code 3."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(self.commands)
+OK, USAGE = 0, 2
 
 
-@click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="apftop")
 @click.option("--debug", type=click.Path(path_type=Path), help="Write a log with tracebacks to this file.")
 def cli(debug: Path | None) -> None:
@@ -93,7 +86,7 @@ def main() -> None:
     except Trouble as trouble:
         logging.getLogger("apftop").debug("%s", traceback.format_exc())
         click.echo(f"apftop: {trouble}", err=True)
-        sys.exit(UNREACHABLE)
+        sys.exit(UNREAD)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 
+UNREAD = 3
+"""The exit code when something could not be reached or read."""
+
 
 class Trouble(Exception):
     """Something that a person can act on.

@@ -16,7 +16,7 @@ from apftop.errors import one_line
 from apftop.failures import Answer, Broken, Deadlines, failure, size, unusable, wait_s
 from apftop.http_text import http_date
 from apftop.records.parsed import ParseError
-from apftop.records.raw import OBJECTS, WIRE_BYTES, Endpoint, Sample
+from apftop.records.raw import KEPT_HEADERS, OBJECTS, WIRE_BYTES, Endpoint, Sample
 
 if TYPE_CHECKING:
     import aiohttp
@@ -56,8 +56,6 @@ _PATHS = {
     Endpoint.DISCOVERY: f"/apis/{GROUP}",
 }
 _PLURALS = {Endpoint.SCHEMAS: "flowschemas", Endpoint.CONFIGS: "prioritylevelconfigurations"}
-_LEVEL_HEADERS = ("x-kubernetes-pf-flowschema-uid", "x-kubernetes-pf-prioritylevel-uid")
-_KEPT_HEADERS = ("date", "content-type", "retry-after", "process-start-time-unix", *_LEVEL_HEADERS)
 _REFUSAL_BYTES = 64 << 10
 
 
@@ -247,7 +245,7 @@ async def _ask(
             allow_redirects=False,
         ) as response:
             answer.status = response.status
-            kept = ((name, response.headers[name]) for name in _KEPT_HEADERS if name in response.headers)
+            kept = ((name, response.headers[name]) for name in KEPT_HEADERS if name in response.headers)
             answer.headers = {name: one_line(value) for name, value in kept}
             await _read(response, answer, manner, manner.picker if metrics else None)
     except (Unreachable, Broken, ParseError, aiohttp.ClientError, TimeoutError, OSError, ValueError) as exc:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 
-from apftop.other_body import describe
+from apftop.other_body import UTF8_BOM, describe
 from apftop.records.parsed import ParseError
 
 _STATUS = re.compile(rb"HTTP/[0-9](?:\.[0-9])? ([1-5][0-9]{2})(?: [^\r\n]*)?\r?(?:\n|\Z)")
@@ -28,7 +28,7 @@ def parse_http(body: bytes) -> HttpAnswer:
 
     Raises ParseError where the text does not begin with a status line or a header line is broken.
     """
-    rest = body.removeprefix(b"\xef\xbb\xbf")
+    rest = body.removeprefix(UTF8_BOM)
     line = 1
     while True:
         status = _STATUS.match(rest)

@@ -11,11 +11,9 @@ from apftop.parse.instances import split_by_instance
 from apftop.parse.metrics import parse_metrics
 from apftop.parse.objects import configs_of, parse_objects, schemas_of
 from apftop.records.parsed import Metrics, ParseError
-from apftop.records.raw import OBJECTS, WIRE_BYTES, Endpoint, Sample
+from apftop.records.raw import FLOW_SCHEMA_UID, LEVEL_UID, OBJECTS, WIRE_BYTES, Endpoint, Sample
 from apftop.records.state import Outcome, OwnAnswer, Read, ReplicaState, State
 
-FLOW_SCHEMA_UID = "x-kubernetes-pf-flowschema-uid"
-LEVEL_UID = "x-kubernetes-pf-prioritylevel-uid"
 OWN_KEPT = 500
 
 

@@ -7,6 +7,9 @@ from collections.abc import Mapping
 
 import msgspec
 
+UTF8_BOM = b"\xef\xbb\xbf"
+"""What some editors put before UTF-8 text."""
+
 UTF16 = (b"\xff\xfe", b"\xfe\xff")
 """How text in UTF-16 begins, as PowerShell's `>` writes it."""
 
@@ -51,7 +54,7 @@ def status_text(status: Mapping[object, object]) -> str:
 
 def _describe_json(body: bytes) -> str:
     try:
-        value = msgspec.json.decode(body.removeprefix(b"\xef\xbb\xbf"))
+        value = msgspec.json.decode(body.removeprefix(UTF8_BOM))
     except (msgspec.DecodeError, RecursionError):
         return "broken JSON"
     kind = value.get("kind")

@@ -5,6 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+EXEMPT = "exempt"
+CATCH_ALL = "catch-all"
+MANDATORY = frozenset({EXEMPT, CATCH_ALL})
+"""The levels that every server runs, whether their objects exist or not."""
+
 DEFAULT_SHARES = 30
 DEFAULT_QUEUES = 64
 DEFAULT_HAND_SIZE = 8

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from apftop.derive.own import dump_rows
 from apftop.records.frame import Clock
+from apftop.records.measures import NANOSECONDS
 from apftop.records.parsed import Dump, RequestRow
 from apftop.records.state import Read
 from apftop.rules import rules
-
-NANOSECONDS = 1e9
 
 
 def clock(read: Read[Dump[RequestRow]] | None) -> Clock:

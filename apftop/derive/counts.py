@@ -19,7 +19,6 @@ Name = Callable[[Key], str]
 
 COUNTED = ("dispatched", "rejected", "wait")
 ON_ARRIVAL = ("queue-full", "concurrency-limit")
-WAITED = ("time-out", "cancelled")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +95,7 @@ def counts(tally: Tally, name: str) -> Counts | None:
         return None
     rejected = dict(tally.rejected.get(name, {}))
     for waited, number in tally.own_refused.get(name, {}).items():
-        _take_out(rejected, WAITED if waited else ON_ARRIVAL, number)
+        _take_out(rejected, vocabulary().reasons_in_wait.names if waited else ON_ARRIVAL, number)
     return Counts(
         dispatched=max(0.0, tally.dispatched.get(name, 0.0) - tally.own.get(name, 0)),
         rejected={reason: number for reason, number in sorted(rejected.items()) if number},

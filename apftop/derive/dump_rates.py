@@ -5,9 +5,8 @@ from __future__ import annotations
 from apftop.apf.objects import PriorityLevelConfiguration
 from apftop.apf.release import holds
 from apftop.derive.evidence import DumpStep, Evidence
+from apftop.parse.vocabulary import vocabulary
 from apftop.records.measures import Counts, Window
-
-SPLIT = (">=1.27 <1.28.5",)
 
 
 def window_of_dumps(step: DumpStep) -> Window:
@@ -24,14 +23,13 @@ def counts_from_dumps(evidence: Evidence, name: str, config: PriorityLevelConfig
     step = evidence.dump_step
     after = (evidence.rows or {}).get(name)
     before = step.before.get(name) if step else None
-    if after is None or after.dispatched is None or after.rejected is None:
-        return None
-    if before is None or (before.dispatched or 0) > after.dispatched:
+    if before is None or after is None or after.dispatched is None or after.rejected is None:
         return None
     timed_out, cancelled = _rise(before.timed_out, after.timed_out), _rise(before.cancelled, after.cancelled)
     refused = _rise(before.rejected, after.rejected) - timed_out - cancelled
     # A column of its own for time-outs moves up to 1.28.4 only: since then both kinds are in the other one.
-    split = bool(after.timed_out) or (evidence.release is not None and holds(evidence.release, SPLIT))
+    apart = vocabulary().corrections["cancelled-reason"].holds
+    split = bool(after.timed_out) or (evidence.release is not None and holds(evidence.release, apart))
     rejected = {"time-out": timed_out, "cancelled": cancelled} if split else {"time-out": timed_out + cancelled}
     rejected[_arrival_reason(config)] = refused
     own = sum(number for (level, _), number in evidence.own.dumps_served.items() if level == name)

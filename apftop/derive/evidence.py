@@ -93,7 +93,7 @@ def evidence(state: ReplicaState, request_timeout_s: float | None) -> Evidence:
         step=pairing.step,
         release=release,
         configs=configs,
-        configs_whole=state.configs is not None and not state.configs.problems and configs is not None,
+        configs_whole=state.configs is not None and not state.configs.problems,
         schemas={schema.name: schema for schema in state.schemas.data} if state.schemas else None,
         rows={row.name: row for row in state.levels[-1].data.rows} if state.levels else None,
         dump_step=_dump_step(state) if pairing.step or len(views) < 2 else None,

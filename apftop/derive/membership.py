@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from apftop.apf.objects import MANDATORY
 from apftop.derive.evidence import Evidence
 from apftop.records.view import View
 
-MANDATORY = frozenset({"exempt", "catch-all"})
-LIMITS = ("nominal", "current", "upper", "lower")
 MOVING = ("dispatched", "rejected", "no_accommodation")
 
 

@@ -12,11 +12,10 @@ from dataclasses import dataclass
 from statistics import median
 
 from apftop.derive.deltas import Step, subtract
-from apftop.records.measures import Window
+from apftop.records.measures import NANOSECONDS, Window
 from apftop.records.view import View
 from apftop.rules import rules
 
-NANOSECONDS = 1e9
 TIMED = ("request_utilization", "seat_utilization")
 FALLING = ("dispatched", "rejected")
 FALLING_HISTOGRAMS = (*TIMED, "wait", "execution")

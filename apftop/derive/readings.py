@@ -6,11 +6,10 @@ import math
 from collections import defaultdict
 from collections.abc import Mapping
 
+from apftop.apf.objects import CATCH_ALL, EXEMPT
 from apftop.apf.release import holds
 from apftop.parse.vocabulary import vocabulary
 from apftop.records.view import View
-
-EXEMPT = "exempt"
 
 
 def by_level(view: View, measure: str) -> dict[str, float]:
@@ -57,7 +56,7 @@ def server_concurrency(upper: Mapping[str, float], nominal: Mapping[str, float])
 
     The exempt level always may (since 1.28), and the mandatory catch-all, which nobody can edit (1.26 to 1.37).
     """
-    for name in (EXEMPT, "catch-all"):
+    for name in (EXEMPT, CATCH_ALL):
         if name in upper and name in nominal:
             return upper[name] - nominal[name]
     return None

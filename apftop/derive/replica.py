@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Literal
 
+from apftop.apf.objects import EXEMPT
 from apftop.apf.release import holds
 from apftop.derive.access import access_problems
 from apftop.derive.evidence import Evidence, evidence
-from apftop.derive.freshness import current, sample_ages
+from apftop.derive.freshness import sample_ages
 from apftop.derive.levels import Gauges, gauges, levels
 from apftop.derive.membership import Membership, membership
 from apftop.derive.own import own_summary
-from apftop.derive.readings import EXEMPT, server_concurrency
+from apftop.derive.readings import server_concurrency
 from apftop.derive.schemas import schemas
 from apftop.parse.vocabulary import corrections_for, vocabulary
-from apftop.records.frame import Replica
-from apftop.records.raw import DUMPS, Endpoint
+from apftop.records.frame import Replica, SampleAge
+from apftop.records.raw import DUMPS, OBJECTS, Endpoint
 from apftop.records.state import ReplicaState
 from apftop.records.view import View
 
@@ -30,6 +32,7 @@ def replica(state: ReplicaState, request_timeout_s: float | None = None) -> Repl
     members = membership(known) if apf != "absent" else Membership((), (), (), frozenset(), None)
     read = gauges(known, members.live)
     nan_levels = _nan_levels(known, members)
+    ages = sample_ages(state)
     return Replica(
         name=state.name,
         version=known.view.version or None if known.view else None,
@@ -48,7 +51,7 @@ def replica(state: ReplicaState, request_timeout_s: float | None = None) -> Repl
         possibly_stale_levels=members.possibly_stale,
         clock=known.clock,
         own=own_summary(state),
-        samples=sample_ages(state),
+        samples=ages,
         window=known.step.window if known.step else None,
         levels=levels(known, members, read),
         schemas=schemas(known) if apf != "absent" else {},
@@ -60,7 +63,7 @@ def replica(state: ReplicaState, request_timeout_s: float | None = None) -> Repl
         unknown_families=known.view.unknown_families if known.view else (),
         unknown_columns=_unknown_columns(state),
         corrections=_corrections(known),
-        problems=tuple(dict.fromkeys((*known.problems, *_stale(state), *_faults(state)))),
+        problems=tuple(dict.fromkeys((*known.problems, *_stale(ages, sample_ages(known.state)), *_faults(state)))),
         failed=bool(state.failures),
     )
 
@@ -117,19 +120,16 @@ def _apf(known: Evidence) -> Literal["ok", "absent", "denied"] | None:
     return None
 
 
-def _stale(state: ReplicaState) -> list[str]:
-    """One line for each answer that is shown although its endpoint has not answered since."""
-    ages = sample_ages(current(state))
-    return [f"{name}: as last read{_ago(age.time, state)}; not read since" for name, age in ages.items() if age.stale]
+def _stale(ages: Mapping[str, SampleAge], used: Mapping[str, SampleAge]) -> list[str]:
+    """One line for each answer that is used although its endpoint has not answered since."""
+    newest = max((age.time for age in ages.values() if age.time is not None), default=None)
+    return [f"{name}: as last read{_ago(age.time, newest)}; not read since" for name, age in used.items() if age.stale]
 
 
-def _ago(stamp: float | None, state: ReplicaState) -> str:
-    latest = max((age.time for age in sample_ages(state).values() if age.time is not None), default=None)
-    return (
-        ""
-        if stamp is None or latest is None or latest <= stamp
-        else f", {latest - stamp:.0f} s before the newest answer"
-    )
+def _ago(stamp: float | None, newest: float | None) -> str:
+    if stamp is None or newest is None or newest <= stamp:
+        return ""
+    return f", {newest - stamp:.0f} s before the newest answer"
 
 
 def _endpoints(state: ReplicaState) -> dict[str, int | str | None]:
@@ -138,7 +138,7 @@ def _endpoints(state: ReplicaState) -> dict[str, int | str | None]:
     for endpoint in (Endpoint.METRICS, *DUMPS):
         outcome = state.outcomes.get(endpoint)
         found[endpoint.value] = (outcome.error or outcome.status) if outcome else None
-    both = [outcome for one in (Endpoint.SCHEMAS, Endpoint.CONFIGS) if (outcome := state.outcomes.get(one))]
+    both = [outcome for one in OBJECTS if (outcome := state.outcomes.get(one))]
     worst = next((outcome for outcome in both if outcome.error or outcome.status != 200), both[0] if both else None)
     found["objects"] = (worst.error or worst.status) if worst else None
     return found

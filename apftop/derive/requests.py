@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from apftop.apf.release import Release, holds
-from apftop.derive.clock import NANOSECONDS
 from apftop.derive.own import is_own, own_users
 from apftop.records.frame import Clock, Request
+from apftop.records.measures import NANOSECONDS
 from apftop.records.parsed import Dump, RequestRow
 from apftop.rules import rules
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 
+from apftop.apf.objects import EXEMPT
 from apftop.derive.counts import Tally, counts, schema_of, tally, waits_of
 from apftop.derive.evidence import Evidence
 from apftop.derive.levels import SCRAPE_COUNTS
 from apftop.derive.membership import MOVING
 from apftop.derive.own import less_own
-from apftop.derive.readings import EXEMPT, by_schema, known, zero_if_absent
+from apftop.derive.readings import by_schema, known, zero_if_absent
 from apftop.records.frame import Schema
 
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import math
 
-from apftop.derive.deltas import subtract
 from apftop.derive.evidence import Evidence
-from apftop.derive.pairing import NANOSECONDS
-from apftop.records.measures import Utilization
+from apftop.records.measures import NANOSECONDS, Utilization
 from apftop.records.parsed import Histogram
 from apftop.records.view import Key
 
@@ -16,17 +14,11 @@ MEASURE = "seat_utilization"
 
 def utilization(evidence: Evidence, level: str) -> Utilization | None:
     """How full a level was over the window; over its whole life where only one answer is there, marked as such."""
-    if evidence.view is None:
-        return None
-    after = evidence.view.histograms.get(MEASURE, {}).get(Key(level))
-    if after is None:
-        return None
-    step = evidence.step
-    if step is None:
-        return _averages(after, lifetime=True)
-    before = None if step.anew else step.before.histograms.get(MEASURE, {}).get(Key(level))
-    rise = subtract(after, before)
-    return None if rise is None else _averages(rise, lifetime=False)
+    if evidence.step is not None:
+        rise = evidence.step.histograms(MEASURE).get(Key(level))
+        return None if rise is None else _averages(rise, lifetime=False)
+    life = evidence.view.histograms.get(MEASURE, {}).get(Key(level)) if evidence.view else None
+    return None if life is None else _averages(life, lifetime=True)
 
 
 def _averages(histogram: Histogram, *, lifetime: bool) -> Utilization | None:

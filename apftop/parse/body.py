@@ -6,7 +6,7 @@ import re
 import zlib
 from collections.abc import Iterable, Iterator
 
-from apftop.other_body import UTF16
+from apftop.other_body import UTF8_BOM, UTF16
 from apftop.parse.pick import ProtoPicker, TextPicker, varint
 from apftop.parse.wanted import Wanted
 from apftop.records.parsed import ParseError
@@ -20,7 +20,6 @@ _WINDOW = 64 << 10
 _GZIP_STEP = 16 << 10
 _HEAD = 512
 _GZIP_MAGIC = b"\x1f\x8b"
-_BOM = b"\xef\xbb\xbf"
 _FIRST_LINE = re.compile(rb"#|[a-zA-Z_:][a-zA-Z0-9_:]*[ \t]*(?:\{|[ \t][-+.0-9NnIi])")
 _FIRST_MESSAGE = re.compile(rb"[\x80-\xff]{0,9}[\x00-\x7f]\n[\x01-\x7f]")
 _WHOLE_NAME = re.compile(rb"[a-zA-Z_:][a-zA-Z0-9_:]*")
@@ -128,14 +127,14 @@ class BodyPicker:
                 raise _too_many()
 
     def _choose(self, head: bytes) -> TextPicker | ProtoPicker:
-        text = head.removeprefix(_BOM).lstrip()
+        text = head.removeprefix(UTF8_BOM).lstrip()
         if is_protobuf(head) or ("protobuf" in self._type and not text.startswith(_NO_METRICS)):
             self._picker = ProtoPicker(self._wanted)
         elif head.startswith(UTF16):
             raise ParseError("this is UTF-16 text: save it as UTF-8")
         elif not text or _FIRST_LINE.match(text):
             self._picker = TextPicker(self._wanted)
-            head = head.removeprefix(_BOM)
+            head = head.removeprefix(UTF8_BOM)
         else:
             encoded = f" (content encoding {self._encoding})" if self._encoding else ""
             raise ParseError(f"this is not a metrics answer{encoded}: {text.decode('utf-8', 'replace')[:80]!r}")

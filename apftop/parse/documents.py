@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import msgspec
 import yaml
 
-from apftop.other_body import describe, status_text
+from apftop.other_body import UTF8_BOM, describe, status_text
 from apftop.records.parsed import ParseError
 
 try:
@@ -95,7 +95,7 @@ def _check_unfolded(items: list[Item], most: int) -> None:
 
 
 def _decode(body: bytes) -> list[object]:
-    text = body.removeprefix(b"\xef\xbb\xbf")
+    text = body.removeprefix(UTF8_BOM)
     start = text.lstrip()[:1]
     if start == b"<":
         raise ParseError(f"this is {describe(body)}, neither JSON nor YAML objects")

@@ -75,21 +75,11 @@ def parse_objects(body: bytes) -> Objects:
     return Objects(tuple(schemas.values()), tuple(configs.values()), tuple(others), tuple(problems))
 
 
-def parse_schemas(body: bytes) -> tuple[FlowSchema, ...]:
-    """The FlowSchemas of a file, as `schemas_of` gives them."""
-    return schemas_of(parse_objects(body))
-
-
 def schemas_of(objects: Objects) -> tuple[FlowSchema, ...]:
     """The FlowSchemas among objects; raises ParseError where there are none but other kinds, or only broken ones."""
     if not objects.schemas:
         _refuse(objects, "FlowSchema")
     return objects.schemas
-
-
-def parse_configs(body: bytes) -> tuple[PriorityLevelConfiguration, ...]:
-    """The PriorityLevelConfigurations of a file, as `configs_of` gives them."""
-    return configs_of(parse_objects(body))
 
 
 def configs_of(objects: Objects) -> tuple[PriorityLevelConfiguration, ...]:

@@ -9,10 +9,11 @@ import re
 from dataclasses import dataclass
 from itertools import pairwise
 
+from apftop.other_body import UTF8_BOM, UTF16
 from apftop.records.parsed import ParseError
 
 _HEADER = re.compile(r"\w+(?:,[ \t]+\w+)+")
-_BOMS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
+_BOMS = ((UTF8_BOM, "utf-8"), (UTF16[0], "utf-16-le"), (UTF16[1], "utf-16-be"))
 
 
 @dataclass(frozen=True, slots=True)

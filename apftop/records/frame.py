@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from apftop.apf.objects import FlowSchema, PriorityLevelConfiguration
+from apftop.apf.objects import EXEMPT, FlowSchema, PriorityLevelConfiguration
 from apftop.records.measures import Counts, Execution, Sampled, Utilization, Waits, Window
 
 LevelState = Literal["idle", "busy", "saturated", "blocked", "leaking", "exempt", "quiescing", "stale", "unknown"]
@@ -138,7 +138,7 @@ class Level:
 
     @property
     def exempt(self) -> bool:
-        return self.config.exempt if self.config is not None else self.name == "exempt"
+        return self.config.exempt if self.config is not None else self.name == EXEMPT
 
     @property
     def limit_delta(self) -> float | None:

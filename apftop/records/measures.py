@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+NANOSECONDS = 1e9
+"""In a second: dumps give times in them, and histograms over time count them."""
+
 
 @dataclass(frozen=True, slots=True)
 class Window:

@@ -21,6 +21,11 @@ class Endpoint(StrEnum):
     DISCOVERY = "discovery"
 
 
+FLOW_SCHEMA_UID = "x-kubernetes-pf-flowschema-uid"
+LEVEL_UID = "x-kubernetes-pf-prioritylevel-uid"
+KEPT_HEADERS = ("date", "content-type", "retry-after", "process-start-time-unix", FLOW_SCHEMA_UID, LEVEL_UID)
+"""The headers that a Sample keeps; others may hold cookies or tokens, and none of them is read."""
+
 WIRE_BYTES = "x-apftop-wire-bytes"
 """The one header of a Sample that is ours: how many bytes of body came, before decoding and picking."""
 

@@ -15,6 +15,7 @@ from apftop.bundle import read_bundle
 from apftop.cli_options import access_overrides, asks_servers
 from apftop.cluster import find
 from apftop.derive.frame import frame
+from apftop.errors import UNREAD
 from apftop.fetch import Manner, Turn, run
 from apftop.live import fold
 from apftop.output import complain, write
@@ -27,7 +28,6 @@ from apftop.records.state import State
 from apftop.report.document import document, taken_of
 from apftop.report.text import text
 
-UNREAD = 3
 FIRST = (Endpoint.LEVELS, Endpoint.METRICS, Endpoint.SCHEMAS, Endpoint.CONFIGS)
 LATER = (Endpoint.LEVELS, Endpoint.QUEUES, Endpoint.REQUESTS, Endpoint.METRICS)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from apftop.apf.objects import EXEMPT
 from apftop.present import UNKNOWN, interval, percent, plain, rate, seconds, utc, whole
 from apftop.records.frame import Frame, Level, Replica
 
@@ -128,7 +129,7 @@ def _remarks(level: Level) -> Iterable[str]:
 
 
 def _flows(replica: Replica) -> Iterable[str]:
-    busy = [flow for flow in replica.flows if flow.level != "exempt"][:MOST_FLOWS]
+    busy = [flow for flow in replica.flows if flow.level != EXEMPT][:MOST_FLOWS]
     if not busy:
         return
     yield "  heaviest flows (schema / flow: waiting, executing, seats; mostly)"

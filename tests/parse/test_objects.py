@@ -19,8 +19,17 @@ from apftop.apf.objects import (
     Rule,
     Subject,
 )
-from apftop.parse.objects import PRESERVE_ZERO, parse_configs, parse_objects, parse_schemas
+from apftop.parse.objects import PRESERVE_ZERO, configs_of, parse_objects, schemas_of
 from apftop.records.parsed import ParseError
+
+
+def parse_schemas(body: bytes) -> tuple[FlowSchema, ...]:
+    return schemas_of(parse_objects(body))
+
+
+def parse_configs(body: bytes) -> tuple[PriorityLevelConfiguration, ...]:
+    return configs_of(parse_objects(body))
+
 
 GROUP = "flowcontrol.apiserver.k8s.io"
 SCHEMA_YAML = b"""\
