@@ -494,6 +494,22 @@ def test_a_zero_limit_up_to_1_27_has_no_utilization() -> None:
     assert a_level(*lines, spoilt, count, release="v1.27.9").utilization is None
 
 
+def test_utilization_that_the_first_answer_left_open_is_not_that_of_the_levels_life() -> None:
+    name, bounds = "priority_level_seat_utilization", ("0", "0.95", "0.99", "1")
+    torn = [
+        line
+        for job, samples in (("a", [0.5]), ("b", [0.5, 0.5]))
+        for line in histogram(name, samples, bounds, job=job, phase="executing", priority_level="load")
+    ]
+    whole = histogram(name, [0.5] * 9, bounds, phase="executing", priority_level="load")
+    replica = a_replica(
+        a_sample(exposition(dispatched(1), *torn), 0.0), a_sample(exposition(dispatched(2), *whole), 10.0)
+    )
+
+    assert replica.levels["load"].counts is not None
+    assert replica.levels["load"].utilization is None
+
+
 def test_a_negative_gauge_is_unknown() -> None:
     assert (
         a_level(series("current_executing_requests", -3, flow_schema="load", priority_level="load")).executing is None
