@@ -16,7 +16,7 @@ from apftop.errors import one_line
 from apftop.failures import Answer, Broken, Deadlines, failure, size, unusable, wait_s
 from apftop.http_text import http_date
 from apftop.records.parsed import ParseError
-from apftop.records.raw import KEPT_HEADERS, OBJECTS, WIRE_BYTES, Endpoint, Sample
+from apftop.records.raw import KEPT_HEADERS, OBJECTS, Endpoint, Sample
 
 if TYPE_CHECKING:
     import aiohttp
@@ -187,7 +187,7 @@ async def _objects(visit: _Visit, wants: Sequence[Endpoint]) -> list[Sample]:
         return [await visit.ask(endpoint) for endpoint in wants]
     group = await visit.ask(Endpoint.DISCOVERY)
     if group.error or group.status == 404:
-        return [group, *(replace(group, endpoint=endpoint, body=b"", headers=()) for endpoint in wants)]
+        return [group, *(replace(group, endpoint=endpoint, body=b"", headers=(), wire_bytes=0) for endpoint in wants)]
     samples = [group]
     for endpoint in wants:
         tries: list[Sample] = []
@@ -260,7 +260,8 @@ async def _ask(
         sent=sent,
         received=time.time(),
         server_date=http_date(answer.headers.get("date", "")),
-        headers=(*answer.headers.items(), (WIRE_BYTES, str(answer.wire_bytes))),
+        headers=tuple(answer.headers.items()),
+        wire_bytes=answer.wire_bytes,
     )
     return sample, go_on
 

@@ -11,7 +11,7 @@ from apftop.parse.instances import split_by_instance
 from apftop.parse.metrics import parse_metrics
 from apftop.parse.objects import configs_of, parse_objects, schemas_of
 from apftop.records.parsed import Metrics, ParseError
-from apftop.records.raw import FLOW_SCHEMA_UID, LEVEL_UID, OBJECTS, WIRE_BYTES, Endpoint, Sample
+from apftop.records.raw import FLOW_SCHEMA_UID, LEVEL_UID, OBJECTS, Endpoint, Sample
 from apftop.records.state import Outcome, OwnAnswer, Read, ReplicaState, State
 
 OWN_KEPT = 500
@@ -159,7 +159,7 @@ def _without_data(replica: ReplicaState, sample: Sample, fault: str) -> ReplicaS
 
 def _bytes(sample: Sample) -> int:
     """Bytes over the wire where they are known, else of the body."""
-    return int(sample.header(WIRE_BYTES) or len(sample.body))
+    return len(sample.body) if sample.wire_bytes is None else sample.wire_bytes
 
 
 def _with_outcome(replica: ReplicaState, sample: Sample, outcome: Outcome) -> ReplicaState:

@@ -107,6 +107,35 @@ class Inside:
 
 
 @dataclass(frozen=True, slots=True)
+class Queue:
+    """One queue of a level by the dump of queues; `flows` are those that have requests in it by the dump of requests.
+
+    `next_dispatch_r` and `work` are seat-seconds of virtual time and of work that waits or executes in it. `next` says
+    that its head is the one that the level considers. None of the flows is known (None) without a dump of requests.
+    """
+
+    level: str
+    index: int
+    waiting: int
+    executing: int
+    seats_in_use: int
+    waiting_seats: int
+    next_dispatch_r: float
+    work: float
+    next: bool
+    flows: tuple[str, ...] | None
+    oldest_waiting_s: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Recent:
+    """What the last two dumps of priority levels say of a level: fresher than a pair of metrics, with fewer reasons."""
+
+    window: Window
+    counts: Counts
+
+
+@dataclass(frozen=True, slots=True)
 class Level:
     """One priority level on one replica. Seats and limits in seats; None is unknown."""
 
@@ -135,6 +164,8 @@ class Level:
     execution: Execution | None
     inside: Inside | None
     next_to_dispatch: NextDispatch | None
+    recent: Recent | None = None
+    queues: tuple[Queue, ...] | None = None
 
     @property
     def exempt(self) -> bool:
@@ -237,7 +268,8 @@ class Replica:
     """One API server as seen by the samples so far.
 
     `requests` is None where there is no dump of them; up to 1.27 it has the waiting ones only (not `lists_executing`).
-    `failed` is set once any question to it went without a usable answer.
+    `failed` is set once any question to it went without a usable answer. `started` is when its process started (Unix
+    seconds by its own clock), `peer` the SHA-256 of its certificate.
     """
 
     name: str
@@ -271,6 +303,8 @@ class Replica:
     corrections: tuple[str, ...]
     problems: tuple[str, ...]
     failed: bool
+    started: float | None = None
+    peer: str = ""
 
     @property
     def unassigned_seats(self) -> float | None:
@@ -308,9 +342,13 @@ class Totals:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """All that is known at one moment, a pure function of the samples so far and the settings."""
+    """All that is known at one moment, a pure function of the samples so far and the settings.
+
+    `servers_alive` is how many kube-apiservers renewed their lease lately, None where leases cannot be read.
+    """
 
     t0: float | None
     t1: float | None
     replicas: Mapping[str, Replica]
     totals: Totals
+    servers_alive: int | None = None

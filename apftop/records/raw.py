@@ -9,7 +9,8 @@ from enum import StrEnum
 class Endpoint(StrEnum):
     """What was asked for. The values are the names of bundle files and of the report's `endpoints`.
 
-    DISCOVERY is neither: the questions that only lead to the version of the objects.
+    DISCOVERY and LEASES are neither: the questions that only lead to the version of the objects or open a watch on
+    them, and the leases by which API servers say that they exist.
     """
 
     METRICS = "metrics"
@@ -19,15 +20,13 @@ class Endpoint(StrEnum):
     SCHEMAS = "flowschemas"
     CONFIGS = "prioritylevels"
     DISCOVERY = "discovery"
+    LEASES = "leases"
 
 
 FLOW_SCHEMA_UID = "x-kubernetes-pf-flowschema-uid"
 LEVEL_UID = "x-kubernetes-pf-prioritylevel-uid"
 KEPT_HEADERS = ("date", "content-type", "retry-after", "process-start-time-unix", FLOW_SCHEMA_UID, LEVEL_UID)
 """The headers that a Sample keeps; others may hold cookies or tokens, and none of them is read."""
-
-WIRE_BYTES = "x-apftop-wire-bytes"
-"""The one header of a Sample that is ours: how many bytes of body came, before decoding and picking."""
 
 DUMPS = (Endpoint.LEVELS, Endpoint.QUEUES, Endpoint.REQUESTS)
 OBJECTS = (Endpoint.SCHEMAS, Endpoint.CONFIGS)
@@ -43,6 +42,10 @@ class Sample:
     `Date` header (whole seconds), `server_time` the server's clock as noted by who saved the answer, `noted` a time
     that they wrote down by whatever clock; all are Unix seconds. `headers` has lower-case names and holds no
     credentials.
+
+    Of answers that this tool fetched: `begun` is when the first byte came (Unix seconds), `wire_bytes` how long the
+    body was on the wire, `whole_bytes` after its content encoding was removed and before picking, `named` whether
+    metrics were asked for by family, and `peer` the SHA-256 of the server's certificate in hex, empty without TLS.
     """
 
     replica: str
@@ -58,6 +61,11 @@ class Sample:
     noted: float | None = None
     headers: tuple[tuple[str, str], ...] = ()
     origin: str = ""
+    begun: float | None = None
+    wire_bytes: int | None = None
+    whole_bytes: int | None = None
+    named: bool = False
+    peer: str = ""
 
     @property
     def ok(self) -> bool:

@@ -8,7 +8,7 @@ from apftop.fetch import Form
 from apftop.live import fold
 from apftop.parse.metrics import parse_metrics
 from apftop.records.parsed import Histogram, Labels, Metrics
-from apftop.records.raw import WIRE_BYTES, Endpoint
+from apftop.records.raw import Endpoint
 from apftop.records.state import ReplicaState
 from tests.planes.looks import look
 from tests.planes.plane import Plane
@@ -19,7 +19,7 @@ TRIES = 5
 def metrics(plane: Plane, form: Form, *, gzip: bool = False, named: bool = True) -> tuple[Metrics, int]:
     (sample,) = look(plane, Endpoint.METRICS, form=form, gzip=gzip, named=named)
     assert sample.ok, sample.error
-    return parse_metrics(sample.body, sample.content_type), int(sample.header(WIRE_BYTES) or 0)
+    return parse_metrics(sample.body, sample.content_type), sample.wire_bytes or 0
 
 
 def series(metrics: Metrics) -> dict[tuple[str, Labels, str], float]:

@@ -15,7 +15,7 @@ from apftop import __version__
 from apftop.access import Access, Unreachable
 from apftop.fetch import LOOK, Manner, Turn, look, open_session, run
 from apftop.live import fold
-from apftop.records.raw import OBJECTS, WIRE_BYTES, Endpoint
+from apftop.records.raw import OBJECTS, Endpoint
 from tests.reach.asking import GROUP, LEVELS, Choke, Keep, ask, look_at, reaching
 from tests.reach.credentials import SECRET
 from tests.reach.server import Ca, Reply, Server
@@ -69,7 +69,7 @@ class TestAnswers:
         server.replies[LEVELS] = Reply(500, b"x" * 1_000_000)
         sample = ask(access)
         assert len(sample.body) == 64 << 10
-        assert sample.header(WIRE_BYTES) == "1000000"
+        assert sample.wire_bytes == 1_000_000
 
     def test_a_compressed_refusal_keeps_its_status_only(self, server: Server, access: Access) -> None:
         server.replies["/metrics"] = Reply(403, gzip.compress(b"no"), [("Content-Encoding", "gzip")])
@@ -160,7 +160,7 @@ class TestMetrics:
 
         sample = ask(access, Endpoint.METRICS, Manner(picker=factory))
         assert sample.body == b"apf 1\n" * 50_000
-        assert sample.header(WIRE_BYTES) == str(len(sent))
+        assert sample.wire_bytes == len(sent)
         assert [picker.made_for for picker in made] == [("text/plain", "gzip" if compressed else "identity", sent[:2])]
 
     def test_no_series_at_all(self, server: Server, access: Access) -> None:
@@ -173,7 +173,7 @@ class TestMetrics:
         server.replies["/metrics"] = Reply(body=b"?" * 3_000_000)
         sample = ask(access, Endpoint.METRICS, Manner(picker=Choke))
         assert sample.error == f"not an exposition: 127.0.0.1:{server.port}/metrics"
-        assert sample.header(WIRE_BYTES) == "3000000"
+        assert sample.wire_bytes == 3_000_000
 
 
 class TestLook:

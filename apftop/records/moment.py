@@ -1,0 +1,41 @@
+"""What the screen shows at one moment: the Frame, how it has come to be, and how polling goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from apftop.records.asking import Plan
+from apftop.records.frame import Frame
+
+TREND_LENGTH = 60
+"""So many points of a trend are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trend:
+    """The latest points of one level on one replica, oldest first; None where a value was not known.
+
+    `waiting` are requests, `seats` are seats in use.
+    """
+
+    waiting: tuple[float | None, ...] = ()
+    seats: tuple[float | None, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """One Frame for the screen.
+
+    `number` counts moments from 1. `plans` are by replica, `trends` by replica and level. `source` says in words where
+    the samples come from, such as the kube context. `now` is when the newest sample came (Unix seconds, this machine's
+    clock). `news` are lines about what happened to the polling as a whole.
+    """
+
+    frame: Frame
+    number: int
+    source: str
+    now: float
+    plans: Mapping[str, Plan] = field(default_factory=dict)
+    trends: Mapping[tuple[str, str], Trend] = field(default_factory=dict)
+    news: tuple[str, ...] = ()
