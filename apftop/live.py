@@ -32,7 +32,7 @@ def observe(state: State, sample: Sample) -> State:
     """
     replica = state.replicas.get(sample.replica) or ReplicaState(sample.replica)
     replica = replace(_with_own(replica, sample), bytes_received=replica.bytes_received + _bytes(sample))
-    if sample.endpoint is Endpoint.DISCOVERY:
+    if sample.endpoint in (Endpoint.DISCOVERY, Endpoint.LEASES):
         return _put(state, replica)
     if not sample.ok:
         return _put(state, _without_data(replica, sample, sample.error))
@@ -110,7 +110,7 @@ def _with_data(replica: ReplicaState, sample: Sample, data: Any, problems: tuple
             return replace(replica, schemas=read)
         case Endpoint.CONFIGS:
             return replace(replica, configs=read)
-        case Endpoint.DISCOVERY:
+        case Endpoint.DISCOVERY | Endpoint.LEASES:
             return replica
 
 

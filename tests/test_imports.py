@@ -20,9 +20,11 @@ ROOMS = (
     "errors",
     "other_body",
     "http_text",
+    "daemon",
     "access",
     "plugin",
     "cluster",
+    "names",
     "failures",
     "fetch",
     "poll",
@@ -51,7 +53,7 @@ ONLY_IN = {
     "textual": ("ui",),
     "kubernetes": ("cluster",),
     "pandas": ("export",),
-    "aiohttp": ("failures", "fetch", "poll"),
+    "aiohttp": ("names", "failures", "fetch", "poll", "demo"),
     "prometheus_api_client": ("promql", "prometheus"),
 }
 
