@@ -8,6 +8,7 @@ import ssl
 import urllib.request
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from typing import Protocol, runtime_checkable
 from urllib.parse import urlsplit
 
 from apftop.errors import Trouble, reason
@@ -17,6 +18,20 @@ Headers = tuple[tuple[str, str], ...]
 
 Auth = Callable[[], Awaitable[Headers]]
 """Gives the headers that prove who asks; called before each request. Raises Unreachable."""
+
+
+@runtime_checkable
+class Renewed(Protocol):
+    """An Auth whose credential changes while it is in use."""
+
+    @property
+    def edition(self) -> int:
+        """How many client certificates came after the first one."""
+        ...
+
+    def refused(self) -> None:
+        """A server did not believe the credential."""
+        ...
 
 
 class Unreachable(Trouble):
@@ -52,6 +67,16 @@ class Access:
         """Whether the server is on this machine."""
         return is_loopback(urlsplit(self.url).hostname or "")
 
+    @property
+    def edition(self) -> int:
+        """Which client certificate `cert_file` holds now; a session that was opened with an earlier one is spent."""
+        return self.auth.edition if isinstance(self.auth, Renewed) else 0
+
+    def refused(self) -> None:
+        """To be called when the server answers 401: a credential that can be renewed is, before the next request."""
+        if isinstance(self.auth, Renewed):
+            self.auth.refused()
+
 
 @dataclass(frozen=True)
 class Overrides:
@@ -72,31 +97,6 @@ class Overrides:
     def credentials(self) -> bool:
         """Whether they say who asks."""
         return bool(self.token_file or self.token or self.cert_file)
-
-
-def auth_of(extra: Headers, authorization: str | None = None, token_file: str | None = None) -> Auth:
-    """The Auth of a fixed header or of a token file, which is read anew each time because tokens rotate.
-
-    The `extra` headers come along.
-    """
-
-    async def headers() -> Headers:
-        value = f"Bearer {read_token(token_file)}" if token_file else authorization
-        return (("Authorization", value), *extra) if value else extra
-
-    return headers
-
-
-def read_token(path: str) -> str:
-    """The bearer token in a file. Raises Unreachable."""
-    try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            token = file.read().strip()
-    except OSError as exc:
-        raise Unreachable(f"token file cannot be read ({reason(exc)})", path, "check it") from None
-    if not token:
-        raise Unreachable("token file is empty", path, "write a bearer token into it")
-    return token
 
 
 def checked_url(given: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import ssl
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -34,8 +35,11 @@ class Answer:
 
     status: int | None = None
     headers: dict[str, str] = field(default_factory=dict)
+    begun: float | None = None
     wire_bytes: int = 0
+    whole_bytes: int | None = None
     body: bytes = b""
+    peer: str = ""
 
 
 class Broken(Exception):
@@ -89,7 +93,7 @@ async def _no_connection(exc: aiohttp.ClientHttpProxyError | OSError, access: Ac
     if isinstance(exc, aiohttp.ConnectionTimeoutError):
         return f"no connection in {deadlines.connect_s:g} s: {where}"
     if isinstance(exc, aiohttp.ClientConnectorDNSError):
-        return f"name not found: {where}"
+        return f"{exc.strerror if exc.errno == errno.ETIMEDOUT else 'name not found'}: {where}"
     if isinstance(exc, aiohttp.ClientConnectorCertificateError):
         return await _certificate(exc.certificate_error, access, proxy, deadlines)
     if isinstance(exc, aiohttp.ClientConnectorSSLError):
@@ -111,12 +115,15 @@ async def _certificate(refused: Exception, access: Access, proxy: str, deadlines
 
 async def _names(access: Access, expected: str | None, within_s: float) -> str:
     """The names of a trusted certificate that is for somebody else, told by a second handshake without a request."""
-    host, port = urlsplit(access.url).hostname, urlsplit(access.url).port or 443
+    from apftop.names import Names
+
+    host, port = urlsplit(access.url).hostname or "", urlsplit(access.url).port or 443
     context = ssl_context(replace(access, cert_file=None))
     context.check_hostname = False
     try:
         async with asyncio.timeout(within_s):
-            _, writer = await asyncio.open_connection(host, port, ssl=context, server_hostname=expected)
+            address = (await Names(within_s).resolve(host, port))[0]
+            _, writer = await asyncio.open_connection(address["host"], port, ssl=context, server_hostname=expected)
     except OSError:
         return ""
     certificate = writer.get_extra_info("peercert") or {}

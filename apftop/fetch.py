@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import TYPE_CHECKING, Literal, Protocol
 from urllib.parse import urlencode
 
 from apftop import __version__
-from apftop.access import Access, Unreachable, proxy_of, ssl_context
+from apftop.access import Access, Headers, Unreachable, proxy_of, ssl_context
 from apftop.errors import one_line
 from apftop.failures import Answer, Broken, Deadlines, failure, size, unusable, wait_s
 from apftop.http_text import http_date
@@ -20,18 +22,26 @@ from apftop.records.raw import KEPT_HEADERS, OBJECTS, Endpoint, Sample
 
 if TYPE_CHECKING:
     import aiohttp
+    from aiohttp.connector import Connection
+
+    from apftop.names import Names
 
 
 class Picker(Protocol):
     """Takes a body piece by piece and gives the part of it that is kept. Both raise ParseError."""
+
+    @property
+    def seen(self) -> int:
+        """Bytes so far, without the content encoding."""
+        ...
 
     def feed(self, chunk: bytes, /) -> None: ...
 
     def finish(self) -> bytes: ...
 
 
-PickerFactory = Callable[[str, str, bytes], Picker]
-"""Makes a Picker from Content-Type, Content-Encoding and the first chunk, which it is fed too. Raises ParseError."""
+PickerFactory = Callable[[str, str], Picker]
+"""Makes a Picker from Content-Type and Content-Encoding."""
 
 Form = Literal["auto", "text", "openmetrics", "protobuf"]
 
@@ -57,6 +67,7 @@ _PATHS = {
 }
 _PLURALS = {Endpoint.SCHEMAS: "flowschemas", Endpoint.CONFIGS: "prioritylevelconfigurations"}
 _REFUSAL_BYTES = 64 << 10
+_PICKED_AT_ONCE = 64 << 10
 
 
 @dataclass(frozen=True)
@@ -115,20 +126,49 @@ async def look(
     return samples + (await _objects(visit, objects) if objects else [])
 
 
-def open_session(access: Access, manner: Manner = DEFAULT) -> aiohttp.ClientSession:
-    """A session for one server: one connection, kept between requests. Raises Unreachable."""
+def names_of(manner: Manner) -> Names:
+    """What finds addresses, in less than the time of a connection, so that it is said which of the two hangs."""
+    from apftop.names import Names
+
+    return Names(round(0.8 * manner.connect_s, 3))
+
+
+def open_session(access: Access, manner: Manner = DEFAULT, names: Names | None = None) -> aiohttp.ClientSession:
+    """A session for one server: one connection, kept between requests. Raises Unreachable.
+
+    Sessions of one loop may share their `names`: one lookup that hangs is then not begun again for each.
+    """
     import aiohttp
 
     tls = ssl_context(access) if access.url.startswith("https:") else True
     return aiohttp.ClientSession(
-        connector=aiohttp.TCPConnector(ssl=tls, limit=1, keepalive_timeout=75),
+        connector=aiohttp.TCPConnector(
+            ssl=tls, limit=1, keepalive_timeout=75, resolver=names or names_of(manner), use_dns_cache=False
+        ),
         timeout=aiohttp.ClientTimeout(total=manner.whole_s, connect=manner.connect_s, sock_read=manner.first_byte_s),
         headers={"User-Agent": f"apftop/{__version__}"},
         proxy=proxy_of(access),
         cookie_jar=aiohttp.DummyCookieJar(),
         auto_decompress=False,
         read_bufsize=1 << 18,
+        response_class=_response_class(),
     )
+
+
+@cache
+def _response_class() -> type[aiohttp.ClientResponse]:
+    """Answers that know their server's certificate, also after a short one has given its connection back."""
+    import aiohttp
+
+    class Answered(aiohttp.ClientResponse):
+        peer = ""
+
+        async def start(self, connection: Connection) -> aiohttp.ClientResponse:
+            tls = connection.transport and connection.transport.get_extra_info("ssl_object")
+            self.peer = hashlib.sha256(tls.getpeercert(binary_form=True) or b"").hexdigest() if tls else ""
+            return await super().start(connection)
+
+    return Answered
 
 
 async def _serve(access: Access, turns: Sequence[Turn], manner: Manner) -> list[Sample]:
@@ -165,8 +205,8 @@ class _Visit:
             return replace(self._end, endpoint=endpoint)
         await asyncio.sleep(self._pause_s)
         self._patience_s -= self._pause_s
-        path = _path(endpoint, self._manner, version)
-        sample, go_on = await _ask(self._session, self._access, endpoint, self._manner, path)
+        path = path_of(endpoint, self._manner, version)
+        sample, go_on = await ask(self._session, self._access, endpoint, self._manner, path)
         told = sample.header("retry-after") or ""
         self._pause_s = wait_s(sample.status, told)
         if not go_on:
@@ -209,7 +249,7 @@ def _served(group: Sample) -> tuple[str, ...]:
         return VERSIONS
 
 
-def _path(endpoint: Endpoint, manner: Manner, version: str = VERSIONS[0]) -> str:
+def path_of(endpoint: Endpoint, manner: Manner, version: str = VERSIONS[0]) -> str:
     """The encoded path with query of an endpoint."""
     if endpoint in _PLURALS:
         # resourceVersion=0 is answered from the server's memory, so that a slow etcd is left alone.
@@ -218,7 +258,7 @@ def _path(endpoint: Endpoint, manner: Manner, version: str = VERSIONS[0]) -> str
     return _PATHS[endpoint] + ("?" + urlencode(names) if names else "")
 
 
-async def _ask(
+async def ask(
     session: aiohttp.ClientSession, access: Access, endpoint: Endpoint, manner: Manner, path: str
 ) -> tuple[Sample, bool]:
     """Send one GET and read its answer to the end: the Sample, and whether a next question may fare better.
@@ -238,18 +278,24 @@ async def _ask(
     )
     sent = time.time()
     try:
+        credentials = await _credentials(access, manner)
+        sent = time.time()
         async with session.get(
             yarl.URL(access.url + path, encoded=True),
-            headers=(*asked, *await access.auth()),
+            headers=(*asked, *credentials),
             server_hostname=access.server_hostname,
             allow_redirects=False,
         ) as response:
+            answer.begun = time.time()
             answer.status = response.status
+            answer.peer = getattr(response, "peer", "")
             kept = ((name, response.headers[name]) for name in KEPT_HEADERS if name in response.headers)
             answer.headers = {name: one_line(value) for name, value in kept}
             await _read(response, answer, manner, manner.picker if metrics else None)
     except (Unreachable, Broken, ParseError, aiohttp.ClientError, TimeoutError, OSError, ValueError) as exc:
         error, go_on = await failure(exc, access, path, answer, manner)
+    if answer.status == 401:
+        access.refused()
     sample = Sample(
         replica=access.name,
         endpoint=endpoint,
@@ -261,9 +307,23 @@ async def _ask(
         received=time.time(),
         server_date=http_date(answer.headers.get("date", "")),
         headers=tuple(answer.headers.items()),
+        begun=answer.begun,
         wire_bytes=answer.wire_bytes,
+        whole_bytes=None if error else answer.whole_bytes,
+        named=metrics and bool(manner.families),
+        peer=answer.peer,
     )
     return sample, go_on
+
+
+async def _credentials(access: Access, manner: Manner) -> Headers:
+    """Who asks. Raises Unreachable, also where that cannot be learned in the time of a whole answer."""
+    try:
+        async with asyncio.timeout(manner.whole_s):
+            return await access.auth()
+    except TimeoutError:
+        hint = "run the exec plugin of the kubeconfig by hand"
+        raise Unreachable(f"no credentials in {manner.whole_s:g} s", access.name, hint) from None
 
 
 async def _read(response: aiohttp.ClientResponse, answer: Answer, manner: Manner, make: PickerFactory | None) -> None:
@@ -281,13 +341,25 @@ async def _read(response: aiohttp.ClientResponse, answer: Answer, manner: Manner
         if response.status != 200:
             body += chunk[: _REFUSAL_BYTES - len(body)] if encoding == "identity" else b""
         elif make:
+            picker = picker or make(answer.headers.get("content-type", ""), encoding)
             try:
-                picker = picker or make(answer.headers.get("content-type", ""), encoding, chunk)
-                picker.feed(chunk)
+                await _pick(picker, chunk)
             except ParseError as exc:
                 trouble = exc
         else:
             body += chunk
     if trouble:
         raise trouble
-    answer.body = picker.finish() if picker else bytes(body)
+    if picker:
+        answer.body, answer.whole_bytes = picker.finish(), picker.seen
+        return
+    answer.body = bytes(body)
+    answer.whole_bytes = answer.wire_bytes if encoding == "identity" else None
+
+
+async def _pick(picker: Picker, chunk: bytes) -> None:
+    """Feed a chunk in pieces, so that other servers are heard while one that was packed small is decoded."""
+    for start in range(0, len(chunk), _PICKED_AT_ONCE):
+        if start:
+            await asyncio.sleep(0)
+        picker.feed(chunk[start : start + _PICKED_AT_ONCE])

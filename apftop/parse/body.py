@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from apftop.other_body import UTF8_BOM, UTF16
 from apftop.parse.pick import ProtoPicker, TextPicker, varint
+from apftop.parse.vocabulary import wanted as read_families
 from apftop.parse.wanted import Wanted
 from apftop.records.parsed import ParseError
 
@@ -79,11 +80,22 @@ class BodyPicker:
         self._wanted = wanted
         self._max_bytes = max_bytes
         self._seen = 0
+        self._kind = ""
         self._raw = b""
         self._gunzip = Gunzip()
         self._packed: bool | None = None
         self._head = b""
         self._picker: TextPicker | ProtoPicker | None = None
+
+    @property
+    def seen(self) -> int:
+        """Bytes of the decoded body so far."""
+        return self._seen
+
+    @property
+    def kind(self) -> str:
+        """The content type of what was picked, one of TEXT, OPENMETRICS and PROTOBUF; empty before the end."""
+        return self._kind
 
     def feed(self, chunk: bytes) -> None:
         """Take the next piece. Raises ParseError when the body is no metrics, corrupt or too large."""
@@ -99,19 +111,21 @@ class BodyPicker:
         else:
             self._decoded(chunk)
 
-    def finish(self) -> tuple[bytes, str]:
-        """The picked bytes and their content type, one of TEXT, OPENMETRICS and PROTOBUF. Raises ParseError."""
+    def finish(self) -> bytes:
+        """The picked bytes. Raises ParseError."""
         self._gunzip.finish()
         picker = self._picker or self._choose(self._head + self._raw)
         picked = picker.finish()
         if len(picked) > MAX_PICKED:
             raise _too_many()
         if isinstance(picker, ProtoPicker):
-            return picked, PROTOBUF
+            self._kind = PROTOBUF
+            return picked
         declared = "openmetrics" in self._type
         if declared and picker.bytes_seen and not picker.ended:
             raise ParseError(f"truncated: no `# EOF` line at the end of {picker.bytes_seen} bytes of OpenMetrics")
-        return picked, OPENMETRICS if declared or picker.ended else TEXT
+        self._kind = OPENMETRICS if declared or picker.ended else TEXT
+        return picked
 
     def _decoded(self, piece: bytes) -> None:
         self._seen += len(piece)
@@ -155,7 +169,12 @@ def pick(chunks: Iterable[bytes], content_type: str, content_encoding: str, want
     picker = BodyPicker(content_type, content_encoding, wanted)
     for chunk in chunks:
         picker.feed(chunk)
-    return picker.finish()
+    return picker.finish(), picker.kind
+
+
+def picker_of_apf(content_type: str, content_encoding: str) -> BodyPicker:
+    """A picker of all that apftop reads, for a body with these headers."""
+    return BodyPicker(content_type, content_encoding, read_families())
 
 
 def is_protobuf(head: bytes) -> bool:

@@ -28,6 +28,7 @@ class Plan:
     An endpoint that is not in `every_s` is not asked. `families` are those that metrics are asked for by name; every
     `whole_every_s` seconds, and the first time, all are asked for, to find new ones. `left_out` says in words why an
     endpoint is not asked now. `cost_share` is an estimate of the share of one core that this polling costs the server.
+    `levels_at` is when the dump of priority levels came that tells how large the other dumps will be (Unix seconds).
     """
 
     every_s: Mapping[Endpoint, float]
@@ -35,3 +36,4 @@ class Plan:
     whole_every_s: float = 600.0
     left_out: Mapping[Endpoint, str] = field(default_factory=dict)
     cost_share: float | None = None
+    levels_at: float | None = None

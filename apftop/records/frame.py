@@ -110,8 +110,9 @@ class Inside:
 class Queue:
     """One queue of a level by the dump of queues; `flows` are those that have requests in it by the dump of requests.
 
-    `next_dispatch_r` and `work` are seat-seconds of virtual time and of work that waits or executes in it. `next` says
-    that its head is the one that the level considers. None of the flows is known (None) without a dump of requests.
+    `next_dispatch_r` and `work` are seat-seconds of virtual time and of work that waits in it. `next` says that its
+    head is the one that the level considers. `flows` come most requests first, and are None, as `oldest_waiting_s` is,
+    without a dump of requests; they leave out this tool's own questions, which are in the numbers.
     """
 
     level: str
@@ -129,15 +130,28 @@ class Queue:
 
 @dataclass(frozen=True, slots=True)
 class Recent:
-    """What the last two dumps of priority levels say of a level: fresher than a pair of metrics, with fewer reasons."""
+    """Counts of a level over a window: by the last two dumps of priority levels, or by the last two metrics answers."""
 
     window: Window
     counts: Counts
 
+    @property
+    def dispatched_per_s(self) -> float:
+        return self.window.per_s(self.counts.dispatched)
+
+    @property
+    def rejected_per_s(self) -> float:
+        return self.window.per_s(self.counts.rejected_total)
+
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """One priority level on one replica. Seats and limits in seats; None is unknown."""
+    """One priority level on one replica. Seats and limits in seats; None is unknown.
+
+    `window` and `counts` are of the last two metrics answers, or of the dumps where these give none; `recent` is of the
+    last two dumps. The rates are those of `counts`; what is shown is the `pace`. `queues` is None without a dump of
+    them.
+    """
 
     name: str
     config: PriorityLevelConfiguration | None
@@ -164,12 +178,23 @@ class Level:
     execution: Execution | None
     inside: Inside | None
     next_to_dispatch: NextDispatch | None
-    recent: Recent | None = None
-    queues: tuple[Queue, ...] | None = None
+    recent: Recent | None
+    queues: tuple[Queue, ...] | None
 
     @property
     def exempt(self) -> bool:
         return self.config.exempt if self.config is not None else self.name == EXEMPT
+
+    @property
+    def pace(self) -> Recent | None:
+        """What a rate that is shown comes from: the dumps, which are asked for most often, else the metrics.
+
+        Its reasons of rejection are those of the same pair. A dump tells time-outs from refusals on arrival, and the
+        level's object says which these are; any other reason is told by metrics alone, in `counts`.
+        """
+        if self.recent is not None or self.window is None or self.counts is None:
+            return self.recent
+        return Recent(self.window, self.counts)
 
     @property
     def limit_delta(self) -> float | None:
@@ -269,7 +294,7 @@ class Replica:
 
     `requests` is None where there is no dump of them; up to 1.27 it has the waiting ones only (not `lists_executing`).
     `failed` is set once any question to it went without a usable answer. `started` is when its process started (Unix
-    seconds by its own clock), `peer` the SHA-256 of its certificate.
+    seconds by its own clock), `peer` the SHA-256 of its certificate, empty where there is none.
     """
 
     name: str
@@ -303,8 +328,8 @@ class Replica:
     corrections: tuple[str, ...]
     problems: tuple[str, ...]
     failed: bool
-    started: float | None = None
-    peer: str = ""
+    started: float | None
+    peer: str
 
     @property
     def unassigned_seats(self) -> float | None:
@@ -351,4 +376,4 @@ class Frame:
     t1: float | None
     replicas: Mapping[str, Replica]
     totals: Totals
-    servers_alive: int | None = None
+    servers_alive: int | None

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from apftop.records.asking import Plan
 from apftop.records.frame import Frame
+from apftop.records.raw import Sample
 
 TREND_LENGTH = 60
 """So many points of a trend are kept."""
@@ -16,11 +17,12 @@ TREND_LENGTH = 60
 class Trend:
     """The latest points of one level on one replica, oldest first; None where a value was not known.
 
-    `waiting` are requests, `seats` are seats in use.
+    `waiting` are requests, `seats` are seats in use. `at` is when the last point was sampled (Unix seconds).
     """
 
     waiting: tuple[float | None, ...] = ()
     seats: tuple[float | None, ...] = ()
+    at: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +31,9 @@ class Moment:
 
     `number` counts moments from 1. `plans` are by replica, `trends` by replica and level. `source` says in words where
     the samples come from, such as the kube context. `now` is when the newest sample came (Unix seconds, this machine's
-    clock). `news` are lines about what happened to the polling as a whole.
+    clock). `news` are lines about what happened to the polling as a whole, oldest first. `samples` are the answers that
+    the frame stands on, in order of time: of each replica the last two usable ones of metrics and of
+    dump_priority_levels, the last one of each other endpoint, and what an endpoint that fails now has said last.
     """
 
     frame: Frame
@@ -39,3 +43,4 @@ class Moment:
     plans: Mapping[str, Plan] = field(default_factory=dict)
     trends: Mapping[tuple[str, str], Trend] = field(default_factory=dict)
     news: tuple[str, ...] = ()
+    samples: tuple[Sample, ...] = ()

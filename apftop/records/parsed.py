@@ -1,4 +1,4 @@
-"""What parsing makes of one answer: metric families, rows of the three dumps."""
+"""What parsing makes of one answer: metric families, rows of the three dumps, leases."""
 
 from __future__ import annotations
 
@@ -135,6 +135,14 @@ class RequestRow:
     def width(self) -> int:
         """Seats that the request takes: the larger of its initial and final seats."""
         return max(self.initial_seats, self.final_seats)
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """A lease by its name, and when it was last renewed (Unix seconds of the writer's clock, None for never)."""
+
+    name: str
+    renewed: float | None
 
 
 Row = TypeVar("Row", LevelRow, QueueRow, RequestRow)

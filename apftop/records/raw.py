@@ -25,8 +25,12 @@ class Endpoint(StrEnum):
 
 FLOW_SCHEMA_UID = "x-kubernetes-pf-flowschema-uid"
 LEVEL_UID = "x-kubernetes-pf-prioritylevel-uid"
-KEPT_HEADERS = ("date", "content-type", "retry-after", "process-start-time-unix", FLOW_SCHEMA_UID, LEVEL_UID)
+PROCESS_START = "process-start-time-unix"
+KEPT_HEADERS = ("date", "content-type", "retry-after", PROCESS_START, FLOW_SCHEMA_UID, LEVEL_UID)
 """The headers that a Sample keeps; others may hold cookies or tokens, and none of them is read."""
+
+DUMP_PATHS = "/debug/api_priority_and_fairness/"
+"""How the paths of all dumps begin."""
 
 DUMPS = (Endpoint.LEVELS, Endpoint.QUEUES, Endpoint.REQUESTS)
 OBJECTS = (Endpoint.SCHEMAS, Endpoint.CONFIGS)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from apftop.apf.objects import FlowSchema, PriorityLevelConfiguration
-from apftop.records.parsed import Dump, LevelRow, Metrics, QueueRow, RequestRow
+from apftop.records.parsed import Dump, Lease, LevelRow, Metrics, QueueRow, RequestRow
 from apftop.records.raw import Endpoint
 
 T_co = TypeVar("T_co", covariant=True)
@@ -15,7 +15,11 @@ T_co = TypeVar("T_co", covariant=True)
 
 @dataclass(frozen=True, slots=True)
 class Read(Generic[T_co]):
-    """A parsed answer with the times of its sample (Unix seconds, None where unknown), and what of it was left out."""
+    """A parsed answer with the times of its sample (Unix seconds, None where unknown), and what of it was left out.
+
+    `begun` is when its first byte came. `started` is when the server's process started, as a header of the answer says
+    by the server's clock, and `peer` the SHA-256 of the server's certificate (empty where unknown).
+    """
 
     data: T_co
     sent: float | None
@@ -28,6 +32,9 @@ class Read(Generic[T_co]):
     level_uid: str = ""
     schema_uid: str = ""
     problems: tuple[str, ...] = ()
+    begun: float | None = None
+    started: float | None = None
+    peer: str = ""
 
     @property
     def measured(self) -> float | None:
@@ -38,6 +45,11 @@ class Read(Generic[T_co]):
     def time(self) -> float | None:
         """When the answer was given: as measured, else as noted."""
         return self.noted if self.measured is None else self.measured
+
+    @property
+    def given(self) -> float | None:
+        """When a dump was taken, as near as is known: its text is sent as soon as it is made up, however it waited."""
+        return self.time if self.begun is None else self.begun
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +73,34 @@ class OwnAnswer:
 
 
 @dataclass(frozen=True, slots=True)
+class Transfer:
+    """How one usable answer came: Unix seconds by this machine's clock, and bytes.
+
+    `wire_bytes` is its body on the wire, `whole_bytes` without the content encoding and before picking, `kept_bytes`
+    what was picked. `text` is False for protobuf. Of dumps, `rows` counts their rows, and `readers` those of requests
+    for dumps.
+    """
+
+    sent: float
+    begun: float
+    received: float
+    wire_bytes: int
+    whole_bytes: int
+    kept_bytes: int
+    text: bool
+    rows: int = 0
+    readers: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class ReplicaState:
     """One replica: `metrics` and `levels` hold the previous and the latest answer, in that order.
 
     `own` are the latest answers to this tool's requests, `own_sent` and `own_refused` count all of them. `failures`
     keeps the latest of each endpoint, also when it has answered since. `federated` where its metrics turned out to be
-    those of several servers, which are replicas of their own, is set.
+    those of several servers, which are replicas of their own, is set. `leases` are those of all API servers, and `peer`
+    is the SHA-256 of the certificate that came last, empty where none did. `transfers` are the latest by endpoint and
+    by whether metrics were asked for by name, oldest first.
     """
 
     name: str
@@ -76,6 +110,7 @@ class ReplicaState:
     requests: Read[Dump[RequestRow]] | None = None
     schemas: Read[tuple[FlowSchema, ...]] | None = None
     configs: Read[tuple[PriorityLevelConfiguration, ...]] | None = None
+    leases: Read[tuple[Lease, ...]] | None = None
     outcomes: Mapping[Endpoint, Outcome] = field(default_factory=dict)
     own: tuple[OwnAnswer, ...] = ()
     own_sent: int = 0
@@ -83,6 +118,8 @@ class ReplicaState:
     failures: Mapping[Endpoint, str] = field(default_factory=dict)
     federated: bool = False
     bytes_received: int = 0
+    peer: str = ""
+    transfers: Mapping[tuple[Endpoint, bool], tuple[Transfer, ...]] = field(default_factory=dict)
     problems: tuple[str, ...] = ()
 
 

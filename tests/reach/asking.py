@@ -48,17 +48,23 @@ def fails(access: Access, manner: Manner | None = None, endpoint: Endpoint = End
 class Keep:
     """A picker that keeps every line with a word in it."""
 
-    def __init__(self, content_type: str, encoding: str, first: bytes) -> None:
-        self.made_for = (content_type, encoding, first[:2])
+    def __init__(self, content_type: str, encoding: str) -> None:
+        self.made_for = (content_type, encoding)
         self.encoding = encoding
         self.got = b""
+
+    @property
+    def seen(self) -> int:
+        return len(self.body())
 
     def feed(self, chunk: bytes) -> None:
         self.got += chunk
 
     def finish(self) -> bytes:
-        body = gzip.decompress(self.got) if self.encoding == "gzip" else self.got
-        return b"".join(line for line in body.splitlines(keepends=True) if b"apf" in line)
+        return b"".join(line for line in self.body().splitlines(keepends=True) if b"apf" in line)
+
+    def body(self) -> bytes:
+        return gzip.decompress(self.got) if self.encoding == "gzip" else self.got
 
 
 class Choke(Keep):

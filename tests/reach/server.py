@@ -8,6 +8,7 @@ import socket
 import ssl
 import struct
 import threading
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,19 +23,20 @@ import trustme
 class Reply:
     """What to answer, and how.
 
-    `half` closes and `stall` falls silent in the middle of the body; `hang` never answers; `reset` and `close` end the
-    connection instead of answering; `garbage` is not HTTP.
+    It begins after `after_s` seconds. `half` closes and `stall` falls silent in the middle of the body; `hang` never
+    answers; `reset` and `close` end the connection instead of answering; `garbage` is not HTTP.
     """
 
     status: int = 200
     body: bytes = b""
     headers: Sequence[tuple[str, str]] = ()
     how: Literal["whole", "half", "hang", "stall", "reset", "close", "garbage"] = "whole"
+    after_s: float = 0.0
 
 
 @dataclass
 class Seen:
-    """One request as the server saw it."""
+    """One request as the server saw it, `at` seconds of the monotonic clock."""
 
     method: str
     path: str
@@ -43,6 +45,7 @@ class Seen:
     sni: str | None
     common_name: str | None
     connection: int
+    at: float
 
 
 @dataclass
@@ -71,11 +74,17 @@ class Ca:
 
 
 class Server:
-    """Runs in a thread of its own while the `with` lasts. `replies` are by path; other paths echo in JSON."""
+    """Runs in a thread of its own while the `with` lasts.
 
-    def __init__(self, ca: Ca | None, names: Sequence[str] = ("127.0.0.1", "localhost")) -> None:
+    `replies` are by path; other paths echo in JSON. `whole` counts answers that came to their end while the client was
+    still there.
+    """
+
+    def __init__(self, ca: Ca | None, names: Sequence[str] = ("127.0.0.1", "localhost"), port: int = 0) -> None:
+        self.port = port
         self.replies: dict[str, Reply] = {}
         self.seen: list[Seen] = []
+        self.whole = 0
         self._sni: dict[ssl.SSLObject, str | None] = {}
         self.tls = self._context(ca, names) if ca else None
         self._loop = asyncio.new_event_loop()
@@ -97,7 +106,7 @@ class Server:
     def __enter__(self) -> Self:
         self._thread.start()
         started = asyncio.run_coroutine_threadsafe(self._start(), self._loop)
-        self.port: int = started.result(10)
+        self.port = started.result(10)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
@@ -111,7 +120,7 @@ class Server:
         return f"{'https' if self.tls else 'http'}://127.0.0.1:{self.port}"
 
     async def _start(self) -> int:
-        self._server = await asyncio.start_server(self._connection, "127.0.0.1", 0, ssl=self.tls)
+        self._server = await asyncio.start_server(self._connection, "127.0.0.1", self.port, ssl=self.tls)
         return int(self._server.sockets[0].getsockname()[1])
 
     async def _stop(self) -> None:
@@ -158,13 +167,17 @@ class Server:
             sni=self._sni.get(tls) if tls else None,
             common_name=names[0] if names else None,
             connection=number,
+            at=time.monotonic(),
         )
         self.seen.append(seen)
         echo = Reply(body=json.dumps(vars(seen)).encode(), headers=[("Content-Type", "application/json")])
-        return await _send(writer, self.replies.get(parts.path, echo))
+        going_on = await _send(writer, self.replies.get(parts.path, echo))
+        self.whole += going_on and not reader.at_eof()
+        return going_on
 
 
 async def _send(writer: asyncio.StreamWriter, reply: Reply) -> bool:
+    await asyncio.sleep(reply.after_s)
     if reply.how == "hang":
         await asyncio.sleep(3600)
     if reply.how == "reset":

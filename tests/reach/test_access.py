@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from apftop.access import Access, Overrides, Unreachable, proxy_of, ssl_context
-from apftop.cluster import find, from_server
+from apftop.cluster import from_server, reach
 from apftop.errors import Trouble
 from tests.reach.credentials import SECRET, unreachable
 from tests.reach.server import Ca, Server
@@ -19,13 +19,13 @@ class TestUrls:
         "url", ["http://10.0.0.1:8080", "http://example.com", "http://127.1", "http://localhost.evil"]
     )
     def test_plain_http_elsewhere(self, url: str) -> None:
-        assert "loopback" in unreachable(find, [url]).what
+        assert "loopback" in unreachable(reach, [url]).what
 
     @pytest.mark.parametrize(
         "url", [f"https://ada:{SECRET}@host", "ftp://host", "https://", "https://host:port", "https://host/?a=b", ""]
     )
     def test_not_a_url(self, url: str) -> None:
-        unreachable(find, [url])
+        unreachable(reach, [url])
 
     @pytest.mark.parametrize(
         ("url", "name"),

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import json
 import socket
+import ssl
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -49,9 +51,33 @@ class TestAnswers:
             "x-kubernetes-pf-prioritylevel-uid": "b-2",
             "process-start-time-unix": "1700000000",
         }
-        assert sample.sent is not None
-        assert sample.received is not None
-        assert before <= sample.sent <= sample.received <= time.time()
+        assert sample.sent is not None and sample.begun is not None and sample.received is not None
+        assert before <= sample.sent <= sample.begun <= sample.received <= time.time()
+        assert sample.wire_bytes == sample.whole_bytes == 1_800_000
+        assert sample.named is False
+
+    def test_the_first_byte_has_its_own_time(self, server: Server, access: Access) -> None:
+        server.replies[LEVELS] = Reply(body=b"x", after_s=0.5)
+        sample = ask(access)
+        assert sample.sent is not None and sample.begun is not None
+        assert sample.begun - sample.sent >= 0.5
+
+    @pytest.mark.parametrize("body", [b"", b"x" * 3_000_000])
+    def test_the_certificate_of_the_server_is_known(self, server: Server, access: Access, body: bytes) -> None:
+        server.replies[LEVELS] = Reply(body=body)
+        certificate = ssl.PEM_cert_to_DER_cert(ssl.get_server_certificate(("127.0.0.1", server.port)))
+        expected = hashlib.sha256(certificate).hexdigest()
+        assert ask(access).peer == ask(replace(access, ca_file=None, insecure=True)).peer == expected
+        with Server(None) as plain:
+            assert ask(Access("x", plain.url)).peer == ""
+
+    def test_no_answer_has_no_size(self, server: Server, access: Access) -> None:
+        server.replies[LEVELS] = Reply(body=b"x" * 3000, how="half")
+        sample = ask(access)
+        assert (sample.wire_bytes, sample.whole_bytes) == (1500, None)
+        server.replies[LEVELS] = Reply(how="close")
+        sample = ask(access)
+        assert (sample.begun, sample.wire_bytes, sample.whole_bytes) == (None, 0, None)
 
     @pytest.mark.parametrize("status", [401, 403, 404, 429, 500, 503])
     def test_a_refusal_is_an_answer_and_is_asked_once(self, server: Server, access: Access, status: int) -> None:
@@ -68,12 +94,12 @@ class TestAnswers:
         server.replies[LEVELS] = Reply(500, b"x" * 1_000_000)
         sample = ask(access)
         assert len(sample.body) == 64 << 10
-        assert sample.wire_bytes == 1_000_000
+        assert sample.wire_bytes == sample.whole_bytes == 1_000_000
 
     def test_a_compressed_refusal_keeps_its_status_only(self, server: Server, access: Access) -> None:
         server.replies["/metrics"] = Reply(403, gzip.compress(b"no"), [("Content-Encoding", "gzip")])
         sample = ask(access, Endpoint.METRICS, Manner(gzip=True, picker=Keep))
-        assert (sample.status, sample.error, sample.body) == (403, "", b"")
+        assert (sample.status, sample.error, sample.body, sample.whole_bytes) == (403, "", b"", None)
 
     def test_a_redirect_is_not_followed(self, server: Server, access: Access) -> None:
         server.replies[LEVELS] = Reply(302, headers=[("Location", f"{server.url}/elsewhere")])
@@ -125,8 +151,8 @@ class TestMetrics:
     FAMILIES = ("apiserver_flowcontrol_current_executing_requests", "process_start_time_seconds")
 
     def test_families_and_formats(self, server: Server, access: Access) -> None:
-        ask(access, Endpoint.METRICS, Manner(families=self.FAMILIES))
-        ask(access, Endpoint.METRICS, Manner(form="text"))
+        assert ask(access, Endpoint.METRICS, Manner(families=self.FAMILIES)).named
+        assert not ask(access, Endpoint.METRICS, Manner(form="text")).named
         ask(access, Endpoint.METRICS, Manner(form="openmetrics"))
         ask(access, Endpoint.METRICS, Manner(form="protobuf"))
         protobuf = "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited"
@@ -153,14 +179,15 @@ class TestMetrics:
         server.replies["/metrics"] = Reply(body=sent, headers=headers)
         made: list[Keep] = []
 
-        def factory(content_type: str, encoding: str, first: bytes) -> Keep:
-            made.append(Keep(content_type, encoding, first))
+        def factory(content_type: str, encoding: str) -> Keep:
+            made.append(Keep(content_type, encoding))
             return made[-1]
 
         sample = ask(access, Endpoint.METRICS, Manner(picker=factory))
         assert sample.body == b"apf 1\n" * 50_000
         assert sample.wire_bytes == len(sent)
-        assert [picker.made_for for picker in made] == [("text/plain", "gzip" if compressed else "identity", sent[:2])]
+        assert sample.whole_bytes == len(body)
+        assert [picker.made_for for picker in made] == [("text/plain", "gzip" if compressed else "identity")]
 
     def test_no_series_at_all(self, server: Server, access: Access) -> None:
         server.replies["/metrics"] = Reply()

@@ -11,8 +11,8 @@ import pytest
 import yaml
 
 from apftop.access import Overrides
-from apftop.cluster import find, from_kubeconfig
-from tests.reach.credentials import SECRET, Write, ask, authorization, b64, config, unreachable
+from apftop.cluster import reach
+from tests.reach.credentials import SECRET, Write, ask, authorization, b64, config, from_kubeconfig, unreachable
 from tests.reach.server import Ca, Server
 
 
@@ -39,13 +39,6 @@ class TestUsers:
 
     def test_token(self, write: Write) -> None:
         assert authorization(from_kubeconfig(write({"token": SECRET}))) == [f"Bearer {SECRET}"]
-
-    def test_token_file_is_read_again_for_each_request(self, write: Write, tmp_path: Path) -> None:
-        (tmp_path / "token").write_text("one\n")
-        access = from_kubeconfig(write({"tokenFile": "token"}))
-        assert authorization(access) == ["Bearer one"]
-        (tmp_path / "token").write_text("two\n")
-        assert authorization(access) == ["Bearer two"]
 
     def test_no_credentials(self, write: Write) -> None:
         seen = ask(from_kubeconfig(write({})))
@@ -93,9 +86,9 @@ class TestClusters:
             path = tmp_path / "config"
             path.write_text(yaml.safe_dump(config(other, ca, {}, tls_server_name="kubernetes.default.svc")))
             assert ask(from_kubeconfig(str(path)))["sni"] == "kubernetes.default.svc"
-            (named,) = find(
+            (named,) = reach(
                 [other.url], over=Overrides(ca_file=str(ca.ca_file), tls_server_name="kubernetes.default.svc")
-            )
+            ).ways
             assert ask(named)["sni"] == "kubernetes.default.svc"
 
     def test_insecure(self, ca: Ca, tmp_path: Path) -> None:
@@ -107,7 +100,7 @@ class TestClusters:
             access = from_kubeconfig(str(path))
             assert access.insecure
             assert authorization(access) == ["Bearer t"]
-            (stricter,) = find([], str(path), over=Overrides(ca_file=str(ca.ca_file)))
+            (stricter,) = reach([], str(path), over=Overrides(ca_file=str(ca.ca_file))).ways
             assert not stricter.insecure
 
     def test_merged_files_keep_their_own_folders(
@@ -131,40 +124,40 @@ class TestClusters:
 
 class TestFaults:
     def test_no_kubeconfig(self, tmp_path: Path) -> None:
-        assert str(tmp_path / "home/.kube/config") in unreachable(find, []).where
-        assert "/no/such" in unreachable(find, [], "/no/such").where
+        assert str(tmp_path / "home/.kube/config") in unreachable(reach, []).where
+        assert "/no/such" in unreachable(reach, [], "/no/such").where
 
     def test_wrong_context_names_up_to_eight(self, write: Write) -> None:
         path = write({"token": SECRET})
-        assert unreachable(find, [], path, "there").todo == "contexts there: here"
+        assert unreachable(reach, [], path, "there").todo == "contexts there: here"
         given = yaml.safe_load(Path(path).read_text())
         given["contexts"] += [{"name": f"n{i}", "context": {"cluster": "c", "user": "u"}} for i in range(9)]
         Path(path).write_text(yaml.safe_dump(given))
-        todo = unreachable(find, [], path, "there").todo
+        todo = unreachable(reach, [], path, "there").todo
         assert todo == "contexts there: here, n0, n1, n2, n3, n4, n5, n6, ..."
 
     def test_no_current_context(self, write: Write) -> None:
         path = write({})
         Path(path).write_text(Path(path).read_text().replace("current-context", "other"))
-        assert unreachable(find, [], path).what == "no current context"
+        assert unreachable(reach, [], path).what == "no current context"
 
     @pytest.mark.parametrize(("section", "what"), [("users", "no user 'u'"), ("clusters", "no server for cluster 'c'")])
     def test_dangling_context(self, write: Write, section: str, what: str) -> None:
         path = write({"token": SECRET})
         given = yaml.safe_load(Path(path).read_text())
         Path(path).write_text(yaml.safe_dump(given | {section: []}))
-        assert what in unreachable(find, [], path).what
+        assert what in unreachable(reach, [], path).what
 
     @pytest.mark.parametrize(
         "text", [f"users: [{SECRET}", f"- {SECRET}", SECRET, "", "users: 3", f"users: [{{user: {{token: {SECRET}}}}}]"]
     )
     def test_not_a_kubeconfig(self, tmp_path: Path, text: str) -> None:
         (tmp_path / "bad").write_text(text)
-        assert str(tmp_path / "bad") in unreachable(find, [], str(tmp_path / "bad")).where
+        assert str(tmp_path / "bad") in unreachable(reach, [], str(tmp_path / "bad")).where
 
     def test_binary_kubeconfig(self, tmp_path: Path) -> None:
         (tmp_path / "bad").write_bytes(bytes(range(256)))
-        unreachable(find, [], str(tmp_path / "bad"))
+        unreachable(reach, [], str(tmp_path / "bad"))
 
     def test_missing_ca(self, write: Write, tmp_path: Path) -> None:
         path = write({"token": SECRET}, certificate_authority="ca-that-is-not.crt")
@@ -181,6 +174,6 @@ def test_nothing_secret_is_shown(write: Write, server: Server) -> None:
     user = {"token": SECRET, "as": "eve"}
     access = from_kubeconfig(write(user, proxy_url=f"http://ada:{SECRET}@127.0.0.1:1"))
     over = Overrides(token=SECRET)
-    shown = repr(access) + str(access) + repr(over) + repr(find([server.url], over=over))
+    shown = repr(access) + str(access) + repr(over) + repr(reach([server.url], over=over).ways)
     assert SECRET not in shown
     assert b64(SECRET.encode()) not in shown

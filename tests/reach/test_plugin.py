@@ -3,50 +3,38 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from apftop.access import Overrides
-from apftop.cluster import find, from_kubeconfig
-from tests.reach.credentials import SECRET, Write, ask, authorization, b64, unreachable
+from apftop.cluster import reach
+from tests.reach.credentials import (
+    SECRET,
+    V1,
+    Write,
+    ask,
+    authorization,
+    b64,
+    exec_user,
+    from_kubeconfig,
+    plugin,
+    unreachable,
+)
 from tests.reach.server import Ca, Server
-
-V1 = "client.authentication.k8s.io/v1"
-
-
-def plugin(folder: Path, code: str, name: str = "plugin") -> str:
-    """An exec plugin in Python; `code` may use `info`, what it was told, and `give`, which prints a credential."""
-    path = folder / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(
-        f"#!{sys.executable}\n"
-        "import json, os, sys\n"
-        "info = json.loads(os.environ['KUBERNETES_EXEC_INFO'])\n"
-        "def give(**status):\n"
-        "    print(json.dumps({'apiVersion': info['apiVersion'], 'kind': 'ExecCredential', 'status': status}))\n"
-        f"{code}\n"
-    )
-    path.chmod(0o755)
-    return str(path)
 
 
 class TestPlugins:
-    def spec(self, command: str, version: str = V1, **more: Any) -> dict[str, Any]:
-        return {"exec": {"apiVersion": version, "command": command, **more}}
-
     @pytest.mark.parametrize("version", [V1, "client.authentication.k8s.io/v1beta1"])
     def test_token(self, write: Write, tmp_path: Path, version: str) -> None:
         command = plugin(tmp_path, "give(token=sys.argv[1] + os.environ['MORE'] + info['apiVersion'][-2:])")
-        spec = self.spec(command, version, args=["a"], env=[{"name": "MORE", "value": "b"}])
+        spec = exec_user(command, version, args=["a"], env=[{"name": "MORE", "value": "b"}])
         assert authorization(from_kubeconfig(write(spec))) == [f"Bearer ab{version[-2:]}"]
 
     def test_client_certificate(self, write: Write, tmp_path: Path, ca: Ca) -> None:
         cert, key = (blob.decode() for blob in ca.client("robot"))
         command = plugin(tmp_path, f"give(clientCertificateData={cert!r}, clientKeyData={key!r}, token='t')")
-        seen = ask(from_kubeconfig(write(self.spec(command))))
+        seen = ask(from_kubeconfig(write(exec_user(command))))
         assert seen["common_name"] == "robot"
         assert seen["headers"]["authorization"] == ["Bearer t"]
 
@@ -56,17 +44,17 @@ class TestPlugins:
         plugin(tmp_path, "give(token=os.getcwd())", "bin/plugin")
         (tmp_path / "elsewhere").mkdir()
         monkeypatch.chdir(tmp_path / "elsewhere")
-        assert authorization(from_kubeconfig(write(self.spec("./bin/plugin")))) == [f"Bearer {tmp_path}/elsewhere"]
+        assert authorization(from_kubeconfig(write(exec_user("./bin/plugin")))) == [f"Bearer {tmp_path}/elsewhere"]
 
     def test_bare_command_is_on_the_path(self, write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         plugin(tmp_path, "give(token='t')", "bin/plugin-by-name")
         monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=":")
-        assert authorization(from_kubeconfig(write(self.spec("plugin-by-name")))) == ["Bearer t"]
+        assert authorization(from_kubeconfig(write(exec_user("plugin-by-name")))) == ["Bearer t"]
 
     def test_cluster_info(self, write: Write, tmp_path: Path, server: Server, ca: Ca) -> None:
         command = plugin(tmp_path, f"open({str(tmp_path / 'info')!r}, 'w').write(json.dumps(info))\ngive(token='t')")
         extensions = [{"name": "client.authentication.k8s.io/exec", "extension": {"audience": "x"}}]
-        path = write(self.spec(command, provideClusterInfo=True), extensions=extensions, tls_server_name="localhost")
+        path = write(exec_user(command, provideClusterInfo=True), extensions=extensions, tls_server_name="localhost")
         assert authorization(from_kubeconfig(path)) == ["Bearer t"]
         spec = json.loads((tmp_path / "info").read_text())["spec"]
         assert spec["interactive"] is False
@@ -81,7 +69,7 @@ class TestPlugins:
         self, write: Write, tmp_path: Path, caplog: pytest.LogCaptureFixture
     ) -> None:
         code = f"print({SECRET!r})\nsys.stderr.write('first\\nlog in\\x1b[1m again\\n')\nsys.exit(7)"
-        error = unreachable(from_kubeconfig, write(self.spec(plugin(tmp_path, code))))
+        error = unreachable(from_kubeconfig, write(exec_user(plugin(tmp_path, code))))
         assert "exit code 7" in error.what
         assert error.todo == "log in [1m again"
         assert not caplog.records
@@ -99,31 +87,31 @@ class TestPlugins:
         for name in ("stdin", "stderr"):
             monkeypatch.setattr(f"sys.{name}.isatty", lambda: True)
         code = "sys.stderr.write(f\"open the browser {info['spec']['interactive']}\")\nsys.exit(3)"
-        error = unreachable(from_kubeconfig, write(self.spec(plugin(tmp_path, code), interactiveMode=mode)))
+        error = unreachable(from_kubeconfig, write(exec_user(plugin(tmp_path, code), interactiveMode=mode)))
         said = f"open the browser {interactive}"
         assert capfd.readouterr().err == (said if interactive else "")
         assert error.todo == ("it said why above" if interactive else said)
 
     def test_missing_plugin_gives_its_hint(self, write: Write) -> None:
-        error = unreachable(from_kubeconfig, write(self.spec("no-such-plugin", installHint="Install it\nso")))
+        error = unreachable(from_kubeconfig, write(exec_user("no-such-plugin", installHint="Install it\nso")))
         assert "no-such-plugin" in error.where
         assert error.todo == "Install it so"
 
     @pytest.mark.parametrize("code", [f"print({SECRET!r})", "give()", "print('[]')", "give(clientCertificateData='x')"])
     def test_useless_answer(self, write: Write, tmp_path: Path, code: str) -> None:
-        assert "exec plugin" in unreachable(from_kubeconfig, write(self.spec(plugin(tmp_path, code)))).what
+        assert "exec plugin" in unreachable(from_kubeconfig, write(exec_user(plugin(tmp_path, code)))).what
 
     def test_slow_plugin(self, write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("apftop.plugin.PLUGIN_DEADLINE_S", 0.2)
         command = plugin(tmp_path, "import time; time.sleep(60)")
-        assert "no answer" in unreachable(from_kubeconfig, write(self.spec(command))).what
+        assert "no answer" in unreachable(from_kubeconfig, write(exec_user(command))).what
 
     def test_runs_once_for_many_servers(self, write: Write, tmp_path: Path, server: Server) -> None:
         command = plugin(tmp_path, f"open({str(tmp_path / 'runs')!r}, 'a').write('x')\ngive(token='t')")
-        found = find([server.url, f"{server.url}/a", f"{server.url}/b"], write(self.spec(command)))
+        found = reach([server.url, f"{server.url}/a", f"{server.url}/b"], write(exec_user(command))).ways
         assert [authorization(access) for access in found] == [["Bearer t"]] * 3
         assert (tmp_path / "runs").read_text() == "x"
 
     def test_is_left_alone_when_other_credentials_are_given(self, write: Write, server: Server) -> None:
-        (access,) = find([server.url], write(self.spec("no-such-plugin")), over=Overrides(token="other"))
+        (access,) = reach([server.url], write(exec_user("no-such-plugin")), over=Overrides(token="other")).ways
         assert authorization(access) == ["Bearer other"]

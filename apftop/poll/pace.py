@@ -1,0 +1,111 @@
+"""When one server is asked for what: lanes of their own pace, and rest for what refuses, fails or cannot be reached."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable
+
+from apftop.failures import wait_s
+from apftop.fetch import LOOK
+from apftop.records.asking import Plan
+from apftop.records.raw import OBJECTS, Endpoint, Sample
+
+ORDER = tuple(endpoint for endpoint in LOOK if endpoint not in OBJECTS)
+"""The order of asking within a round. Objects are followed for all replicas together."""
+
+REST_S = 1.0
+LONGEST_REST_S = 30.0
+TOGETHER_S = 0.25
+"""What falls due so shortly after something else goes along, at most a tenth of its own interval early."""
+
+WAKE_S = 1.0
+"""A wake does not ask again what was asked so shortly before: a key that is held down is no flood."""
+
+WHOLE_AGAIN_S = 60.0
+"""After a whole scrape that failed: until then families go by name, for a server that is too slow for all."""
+
+
+class Pace:
+    """The pace of one server. Times are seconds of a monotonic clock, which the caller reads.
+
+    Nothing is due before `start`; `chance` gives the jitter, from 0 up to 1.
+    """
+
+    def __init__(self, plan: Plan, start: float, chance: Callable[[], float] = random.random) -> None:
+        self.plan = plan
+        self._chance = chance
+        self._quiet_until = start
+        self._unreached = 0
+        self._asked: dict[Endpoint, float] = {}
+        self._failed: dict[Endpoint, int] = {}
+        self._rests: dict[Endpoint, float] = {}
+        self._whole_at = -math.inf
+
+    def next_at(self) -> float:
+        """When something falls due; infinite where nothing is planned."""
+        return max(self._quiet_until, min(map(self._due_at, self._planned()), default=math.inf))
+
+    def due(self, now: float) -> tuple[Endpoint, ...]:
+        """What to ask now, one after another."""
+        if now < self.next_at():
+            return ()
+        return tuple(one for one in self._planned() if self._due_at(one) <= now + self._early(one))
+
+    def whole(self, now: float) -> bool:
+        """Whether metrics are asked for in full."""
+        return now >= self._whole_at
+
+    def quiet(self, now: float) -> bool:
+        """Whether the server is left alone for now."""
+        return now < self._quiet_until
+
+    def answered(self, asked: float, sample: Sample, *, whole: bool, go_on: bool, now: float) -> None:
+        """Take in the answer to a question of `asked`; `go_on` says whether the next one may fare better.
+
+        A refusal that says for how long (429 does always) is given that time and a jitter. An endpoint that fails
+        rests longer each time, and so does a server that gives no answer, knows us not (401) or is not there (503).
+        """
+        endpoint = sample.endpoint
+        self._asked[endpoint] = asked
+        self._failed[endpoint] = self._failed.get(endpoint, 0) + 1 if sample.error else 0
+        self._rests[endpoint] = self._rest(self._failed[endpoint])
+        if whole:
+            every = self.plan.whole_every_s
+            self._whole_at = asked + (every if sample.ok else min(every, WHOLE_AGAIN_S))
+        told = wait_s(sample.status, sample.header("retry-after") or "")
+        if told:
+            self._quiet_until = now + told + self._rest(1)
+        elif not go_on or sample.status in (None, 401, 503):
+            self._unreached += 1
+            self._quiet_until = now + self._rest(self._unreached)
+            if self._unreached > 1:
+                # Twice in a row: it is the server and not the endpoint, which must not rest longer than it.
+                self._failed.clear()
+                self._rests.clear()
+        else:
+            self._unreached = 0
+
+    def wake(self, now: float) -> None:
+        """Let everything be due, whatever rest was given."""
+        self._quiet_until = now
+        self._unreached = 0
+        self._failed.clear()
+        self._rests.clear()
+        self._asked = {endpoint: asked for endpoint, asked in self._asked.items() if now - asked < WAKE_S}
+
+    def _planned(self) -> list[Endpoint]:
+        return [endpoint for endpoint in ORDER if endpoint in self.plan.every_s]
+
+    def _due_at(self, endpoint: Endpoint) -> float:
+        asked = self._asked.get(endpoint, -math.inf)
+        return asked + max(self.plan.every_s[endpoint], self._rests.get(endpoint, 0.0))
+
+    def _early(self, endpoint: Endpoint) -> float:
+        return min(TOGETHER_S, self.plan.every_s[endpoint] / 10)
+
+    def _rest(self, failures: int) -> float:
+        """Seconds to leave alone what failed so often in a row: doubled each time up to the longest, less a jitter."""
+        if not failures:
+            return 0.0
+        return min(LONGEST_REST_S, REST_S * 2.0 ** min(failures - 1, 10)) * (1 - self._chance() / 2)
