@@ -8,13 +8,15 @@ from typing import Any
 
 from apftop.parse.dumps import parse_levels, parse_queues, parse_requests
 from apftop.parse.instances import split_by_instance
+from apftop.parse.leases import parse_leases
 from apftop.parse.metrics import parse_metrics
 from apftop.parse.objects import configs_of, parse_objects, schemas_of
-from apftop.records.parsed import Metrics, ParseError
-from apftop.records.raw import FLOW_SCHEMA_UID, LEVEL_UID, OBJECTS, Endpoint, Sample
-from apftop.records.state import Outcome, OwnAnswer, Read, ReplicaState, State
+from apftop.records.parsed import Dump, Metrics, ParseError, RequestRow
+from apftop.records.raw import DUMP_PATHS, FLOW_SCHEMA_UID, LEVEL_UID, OBJECTS, PROCESS_START, Endpoint, Sample
+from apftop.records.state import Outcome, OwnAnswer, Read, ReplicaState, State, Transfer
 
 OWN_KEPT = 500
+TRANSFERS_KEPT = 5
 
 
 def fold(samples: Iterable[Sample], state: State | None = None) -> State:
@@ -31,16 +33,22 @@ def observe(state: State, sample: Sample) -> State:
     One of DISCOVERY is a request of ours like any other, and no more.
     """
     replica = state.replicas.get(sample.replica) or ReplicaState(sample.replica)
-    replica = replace(_with_own(replica, sample), bytes_received=replica.bytes_received + _bytes(sample))
-    if sample.endpoint in (Endpoint.DISCOVERY, Endpoint.LEASES):
+    replica = replace(
+        _with_own(replica, sample),
+        bytes_received=replica.bytes_received + _bytes(sample),
+        peer=sample.peer or replica.peer,
+    )
+    if sample.endpoint is Endpoint.DISCOVERY:
         return _put(state, replica)
+    if sample.endpoint is Endpoint.LEASES:
+        return _put(state, _with_leases(replica, sample))
     if not sample.ok:
         return _put(state, _without_data(replica, sample, sample.error))
     try:
         data, problems = _parse(sample)
     except ParseError as error:
         return _put(state, _without_data(replica, sample, f"{sample.origin or sample.endpoint}: {error}"))
-    replica = _with_outcome(replica, sample, Outcome(sample.status or 200))
+    replica = _with_transfer(_with_outcome(replica, sample, Outcome(sample.status or 200)), sample, data)
     if isinstance(data, Metrics):
         return _with_metrics(state, replica, sample, data)
     return _put(state, _with_data(replica, sample, data, problems))
@@ -65,6 +73,16 @@ def _parse(sample: Sample) -> tuple[Any, tuple[str, ...]]:
     return data, objects.problems
 
 
+def _with_leases(replica: ReplicaState, sample: Sample) -> ReplicaState:
+    """What may not be read is not missed: the leases only say how many servers there should be."""
+    if not sample.ok:
+        return replace(replica, leases=None)
+    try:
+        return replace(replica, leases=_read(sample, parse_leases(sample.body)))
+    except ParseError as error:
+        return _problem(replace(replica, leases=None), f"{sample.origin or sample.endpoint}: {error}")
+
+
 def _with_metrics(state: State, replica: ReplicaState, sample: Sample, metrics: Metrics) -> State:
     """Lay metrics beside the earlier ones; a file that mixes several servers becomes one replica for each of them."""
     parts = split_by_instance(metrics)
@@ -82,9 +100,10 @@ def _with_metrics(state: State, replica: ReplicaState, sample: Sample, metrics: 
     return state
 
 
-def _with_data(replica: ReplicaState, sample: Sample, data: Any, problems: tuple[str, ...] = ()) -> ReplicaState:
+def _read(sample: Sample, data: Any, problems: tuple[str, ...] = ()) -> Read[Any]:
     stamps = sorted(stamp for pair in data.stamps.values() for stamp in pair) if isinstance(data, Metrics) else []
-    read = Read(
+    started = sample.header(PROCESS_START) or ""
+    return Read(
         data=data,
         sent=stamps[0] if stamps else sample.sent,
         received=stamps[-1] if stamps else sample.received,
@@ -96,7 +115,14 @@ def _with_data(replica: ReplicaState, sample: Sample, data: Any, problems: tuple
         level_uid=sample.header(LEVEL_UID) or "",
         schema_uid=sample.header(FLOW_SCHEMA_UID) or "",
         problems=problems,
+        begun=sample.begun,
+        started=float(started) if started.isdecimal() else None,
+        peer=sample.peer,
     )
+
+
+def _with_data(replica: ReplicaState, sample: Sample, data: Any, problems: tuple[str, ...] = ()) -> ReplicaState:
+    read = _read(sample, data, problems)
     match sample.endpoint:
         case Endpoint.METRICS:
             return _in_order(replica, "metrics", replica.metrics, read)
@@ -147,6 +173,31 @@ def _with_own(replica: ReplicaState, sample: Sample) -> ReplicaState:
         own_sent=replica.own_sent + 1,
         own_refused=replica.own_refused + refused,
     )
+
+
+def _with_transfer(replica: ReplicaState, sample: Sample, data: Any) -> ReplicaState:
+    """Remember how this answer came, if it came over the network and not as the copy of another one."""
+    if sample.sent is None or sample.begun is None or sample.received is None or not sample.wire_bytes:
+        return replica
+    rows: tuple[Any, ...] = data.rows if isinstance(data, Dump) else ()
+    transfer = Transfer(
+        sent=sample.sent,
+        begun=sample.begun,
+        received=sample.received,
+        wire_bytes=sample.wire_bytes,
+        whole_bytes=len(sample.body) if sample.whole_bytes is None else sample.whole_bytes,
+        kept_bytes=len(sample.body),
+        text=not isinstance(data, Metrics) or data.format != "protobuf",
+        rows=len(rows),
+        readers=sum(_reads_dumps(row) for row in rows) if sample.endpoint is Endpoint.REQUESTS else 0,
+    )
+    kind = sample.endpoint, sample.named
+    held = replica.transfers.get(kind, ())[1 - TRANSFERS_KEPT :]
+    return replace(replica, transfers={**replica.transfers, kind: (*held, transfer)})
+
+
+def _reads_dumps(row: RequestRow) -> bool:
+    return row.details is not None and row.details.path.startswith(DUMP_PATHS)
 
 
 def _without_data(replica: ReplicaState, sample: Sample, fault: str) -> ReplicaState:

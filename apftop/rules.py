@@ -41,6 +41,53 @@ class Window(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     tear_s: float
 
 
+class Alive(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Which leases are those of API servers that live. Seconds."""
+
+    lease_prefixes: tuple[str, ...]
+    renewed_within_s: float
+
+
+class Polling(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How often servers are asked, and what that may cost them. Shares and seconds."""
+
+    server_share: float
+    dump_share: float
+    least_interval_s: float
+    requests_s: float
+    requests_slow_s: float
+    near_limit: float
+    named_s: float
+    whole_s: float
+    metrics_slowest_s: float
+    whole_again_s: float
+    rare_s: float
+    most_readers: int
+
+
+class Hold(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """For how long a dump may hold up a server, and how that is foreseen. Seconds, microseconds and bytes."""
+
+    longest_s: float
+    row_us: float
+    request_row_bytes: float
+    queue_row_bytes: float
+    first_flight_bytes: int
+    telling_bytes: int
+    late_s: float
+
+
+class Cost(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What answers cost a server. Milliseconds of CPU."""
+
+    text_ms_per_mb: float
+    protobuf_ms_per_mb: float
+    gzip_share: float
+    levels_ms: float
+    requests_ms: float
+    queues_ms: float
+
+
 class Flows(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How many flows are compared for shared queues."""
 
@@ -54,6 +101,10 @@ class Rules(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     state: State
     clock: Clock
     window: Window
+    alive: Alive
+    polling: Polling
+    hold: Hold
+    cost: Cost
     flows: Flows
 
 

@@ -18,7 +18,7 @@ from apftop.records.view import Key
 Name = Callable[[Key], str]
 
 COUNTED = ("dispatched", "rejected", "wait")
-ON_ARRIVAL = ("queue-full", "concurrency-limit")
+ON_ARRIVAL = ("queue-full", "concurrency-limit", "on-arrival")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +67,10 @@ def tally(evidence: Evidence, name: Name) -> Tally | None:
         if key.by != "watch":
             execution_parts[name(key)].append(histogram)
     own: dict[str, int] = defaultdict(int)
-    for (level, schema), number in evidence.own.served.items():
+    for (level, schema), number in evidence.own.metrics.served.items():
         own[name(Key(level, schema))] += number
     own_refused: dict[str, dict[bool, int]] = defaultdict(lambda: defaultdict(int))
-    for (level, schema), refusals in evidence.own.refused.items():
+    for (level, schema), refusals in evidence.own.metrics.refused.items():
         for waited, number in refusals.items():
             own_refused[name(Key(level, schema))][waited] += number
     return Tally(
@@ -94,8 +94,7 @@ def counts(tally: Tally, name: str) -> Counts | None:
     if name in tally.unknown:
         return None
     rejected = dict(tally.rejected.get(name, {}))
-    for waited, number in tally.own_refused.get(name, {}).items():
-        _take_out(rejected, vocabulary().reasons_in_wait.names if waited else ON_ARRIVAL, number)
+    take_out(rejected, tally.own_refused.get(name, {}))
     return Counts(
         dispatched=max(0.0, tally.dispatched.get(name, 0.0) - tally.own.get(name, 0)),
         rejected={reason: number for reason, number in sorted(rejected.items()) if number},
@@ -104,12 +103,15 @@ def counts(tally: Tally, name: str) -> Counts | None:
     )
 
 
-def _take_out(rejected: dict[str, float], reasons: tuple[str, ...], number: float) -> None:
-    for reason in reasons:
-        taken = min(number, rejected.get(reason, 0.0))
-        if taken:
-            rejected[reason] -= taken
-            number -= taken
+def take_out(rejected: dict[str, float], own: Mapping[bool, int]) -> None:
+    """Take refusals of our own out of those by reason; they are given by whether the request had waited in a queue."""
+    for waited, number in own.items():
+        left = float(number)
+        for reason in vocabulary().reasons_in_wait.names if waited else ON_ARRIVAL:
+            taken = min(left, rejected.get(reason, 0.0))
+            if taken:
+                rejected[reason] -= taken
+                left -= taken
 
 
 def waits_of(tally: Tally, name: str, evidence: Evidence) -> Waits | None:

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar
 
 from apftop.apf.objects import FlowSchema, PriorityLevelConfiguration
 from apftop.apf.release import Release
 from apftop.derive.clock import clock
 from apftop.derive.deltas import Step
+from apftop.derive.dump_pair import DumpStep, pair_dumps
 from apftop.derive.flows import flows
 from apftop.derive.freshness import answers, current
 from apftop.derive.own import OwnLoad, own_load
-from apftop.derive.pairing import Pairing, pair
+from apftop.derive.pairing import Pairing, pair, told_apart
 from apftop.derive.requests import requests
 from apftop.join import view
 from apftop.records.frame import Clock, Flow, Request
-from apftop.records.parsed import LevelRow, QueueRow, RequestRow
+from apftop.records.parsed import LevelRow, Metrics, QueueRow, RequestRow
 from apftop.records.raw import Endpoint
-from apftop.records.state import ReplicaState
+from apftop.records.state import Read, ReplicaState
 from apftop.records.view import View
 
 
@@ -32,15 +33,6 @@ class OfLevel(Protocol):
 
 
 R = TypeVar("R", bound=OfLevel)
-
-
-@dataclass(frozen=True, slots=True)
-class DumpStep:
-    """The last two rows of each level in dump_priority_levels and the seconds between them, if both are known."""
-
-    before: Mapping[str, LevelRow]
-    t0: float
-    t1: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +64,11 @@ class Evidence:
 def evidence(state: ReplicaState, request_timeout_s: float | None) -> Evidence:
     """Join what has been read of one replica and still holds."""
     state = current(state)
-    views = [view(read.data) for read in state.metrics]
+    views = [_view(read) for read in state.metrics]
     pairing = Pairing(None)
     if len(views) == 2:
-        pairing = pair(views[0], views[1], state.metrics[0].time, state.metrics[1].time)
+        before, after = state.metrics
+        pairing = pair(views[0], views[1], before.time, after.time, told_apart(before, after))
     last = views[-1] if views else None
     release = last.release if last else None
     configs = {config.name: config for config in state.configs.data} if state.configs else None
@@ -96,7 +89,7 @@ def evidence(state: ReplicaState, request_timeout_s: float | None) -> Evidence:
         configs_whole=state.configs is not None and not state.configs.problems,
         schemas={schema.name: schema for schema in state.schemas.data} if state.schemas else None,
         rows={row.name: row for row in state.levels[-1].data.rows} if state.levels else None,
-        dump_step=_dump_step(state) if pairing.step or len(views) < 2 else None,
+        dump_step=pair_dumps(state.levels, state.metrics, pairing.step),
         queues=_grouped(state.queues.data.rows) if state.queues else None,
         request_rows=_grouped(state.requests.data.rows) if state.requests else None,
         requests=rows,
@@ -109,6 +102,12 @@ def evidence(state: ReplicaState, request_timeout_s: float | None) -> Evidence:
         request_timeout_s=request_timeout_s,
         problems=tuple(_problems(state, views, pairing.note, doubt)),
     )
+
+
+def _view(read: Read[Metrics]) -> View:
+    """The measures of an answer; where it holds no start of the process, its header may."""
+    found = view(read.data)
+    return found if found.start is not None else replace(found, start=read.started)
 
 
 def _problems(state: ReplicaState, views: list[View], pairing: str, doubt: str) -> Iterator[str]:
@@ -129,16 +128,3 @@ def _grouped(rows: Iterable[R]) -> dict[str, tuple[R, ...]]:
     for row in rows:
         groups[row.level].append(row)
     return {level: tuple(group) for level, group in groups.items()}
-
-
-def _dump_step(state: ReplicaState) -> DumpStep | None:
-    if len(state.levels) < 2:
-        return None
-    before, after = state.levels
-    if before.time is None or after.time is None or after.time <= before.time:
-        return None
-    earlier = {row.name: row.dispatched or 0 for row in before.data.rows}
-    if any((row.dispatched or 0) < earlier.get(row.name, 0) for row in after.data.rows):
-        # A restart, or another server.
-        return None
-    return DumpStep({row.name: row for row in before.data.rows}, before.time, after.time)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
 from apftop.apf.objects import PriorityLevelConfiguration
@@ -22,16 +22,21 @@ def flows(
             by_level[row.level].append(row)
     groups: dict[tuple[str, str, str], list[Request]] = defaultdict(list)
     for level, inside in by_level.items():
-        flowless = _computes_no_distinguisher(inside, configs.get(level))
+        flowless = tells_no_flows_apart(inside, configs.get(level))
         for row in inside:
-            groups[level, row.schema, (row.user or "") if flowless else row.distinguisher].append(row)
+            groups[level, row.schema, flow_name(row, flowless=flowless)].append(row)
     found = [_flow(key, group, configs.get(key[0]), lists_executing) for key, group in groups.items()]
     found.sort(key=lambda flow: (-(flow.waiting + (flow.seats or 0)), flow.level, flow.schema, flow.flow))
     return _with_collisions(found)
 
 
-def _computes_no_distinguisher(rows: list[Request], config: PriorityLevelConfiguration | None) -> bool:
-    """Whether a level has at most one queue: then the server tells no flows apart, and the users stand in for them."""
+def flow_name(row: Request, *, flowless: bool) -> str:
+    """The flow of a request: its distinguisher, or its user on a level that tells no flows apart."""
+    return (row.user or "") if flowless else row.distinguisher
+
+
+def tells_no_flows_apart(rows: Collection[Request], config: PriorityLevelConfiguration | None) -> bool:
+    """Whether a level has at most one queue: then the server computes no distinguisher for its requests (`rows`)."""
     if config is not None:
         return config.queuing is None or config.queuing.queues <= 1
     return all(row.queue <= 0 and not row.distinguisher for row in rows)

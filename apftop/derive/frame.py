@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from apftop.derive.alive import servers_alive
 from apftop.derive.replica import replica
 from apftop.derive.totals import totals
 from apftop.records.frame import Frame
@@ -18,4 +19,5 @@ def frame(state: State, request_timeout_s: float | None = None) -> Frame:
         t1=max((time for time in lasts if time is not None), default=None),
         replicas=replicas,
         totals=totals(replicas),
+        servers_alive=servers_alive(state),
     )

@@ -9,11 +9,12 @@ from dataclasses import dataclass, replace
 from apftop.apf.allocation import reachable_maximum, seat_cap
 from apftop.derive.counts import Tally, counts, execution_of, level_of, tally, waits_of
 from apftop.derive.dispatch import next_to_dispatch
-from apftop.derive.dump_rates import counts_from_dumps, window_of_dumps
+from apftop.derive.dump_rates import recent
 from apftop.derive.evidence import Evidence
 from apftop.derive.inside import inside, load
 from apftop.derive.membership import Membership
 from apftop.derive.own import less_own
+from apftop.derive.queues import queues
 from apftop.derive.readings import by_level, known
 from apftop.derive.states import level_state
 from apftop.derive.utilization import utilization
@@ -82,8 +83,12 @@ def _level(name: str, evidence: Evidence, read: Gauges, rises: Tally | None) -> 
     seats, seats_from = _seats(name, values["seats_in_use"], evidence, rows)
     features = evidence.view.features if evidence.view else {}
     window, number = (evidence.step.window, counts(rises, name)) if evidence.step and rises else (None, None)
-    if number is None and evidence.dump_step is not None and row is not None:
-        window, number = window_of_dumps(evidence.dump_step), counts_from_dumps(evidence, name, config)
+    dumped = recent(evidence, name, config)
+    if number is None and dumped is not None:
+        window, number = dumped.window, dumped.counts
+    head = next_to_dispatch(
+        name, (evidence.queues or {}).get(name, ()), (evidence.request_rows or {}).get(name, ()), values["current"]
+    )
     return Level(
         name=name,
         config=config,
@@ -111,12 +116,9 @@ def _level(name: str, evidence: Evidence, read: Gauges, rises: Tally | None) -> 
         waits=waits_of(rises, name, evidence) if rises else None,
         execution=execution_of(rises, name) if rises else None,
         inside=inside(evidence, name),
-        next_to_dispatch=next_to_dispatch(
-            name,
-            (evidence.queues or {}).get(name, ()),
-            (evidence.request_rows or {}).get(name, ()),
-            values["current"],
-        ),
+        next_to_dispatch=head,
+        recent=dumped,
+        queues=queues(evidence, name, rows, head),
     )
 
 

@@ -8,23 +8,31 @@ from dataclasses import dataclass
 
 from apftop.records.frame import Own
 from apftop.records.parsed import RequestRow
+from apftop.records.raw import DUMP_PATHS, Endpoint
 from apftop.records.state import OwnAnswer, Read, ReplicaState
 from apftop.rules import rules
 
-OWN_PATHS = ("/debug/api_priority_and_fairness/", "/metrics")
-DUMP_REQUESTS_PATH = "/debug/api_priority_and_fairness/dump_requests"
+OWN_PATHS = (DUMP_PATHS, "/metrics")
+DUMP_REQUESTS_PATH = DUMP_PATHS + Endpoint.REQUESTS
 
 Where = tuple[str, str]
 """Level and schema."""
 
 
 @dataclass(frozen=True, slots=True)
-class OwnLoad:
-    """Own requests by level and schema: served and refused between two answers, and what each last answer ran in."""
+class Added:
+    """Own requests between two answers by level and schema; the refused ones by whether they had waited in a queue."""
 
     served: Mapping[Where, int]
     refused: Mapping[Where, Mapping[bool, int]]
-    dumps_served: Mapping[Where, int]
+
+
+@dataclass(frozen=True, slots=True)
+class OwnLoad:
+    """Own requests between the last two metrics answers and the last two dumps, and what each last answer ran in."""
+
+    metrics: Added
+    dumps: Added
     scrape: Where | None
     dump: Where | None
 
@@ -35,16 +43,9 @@ def own_load(state: ReplicaState) -> OwnLoad:
     Each answer counts itself, so a window holds the requests sent after its first answer and up to its second.
     """
     names = _Names(state)
-    within = _sent_between(state.own, state.metrics)
-    refused: dict[Where, Counter[bool]] = {}
-    for answer in within:
-        where = names.of(answer.level_uid, answer.schema_uid)
-        if answer.refused and where:
-            refused.setdefault(where, Counter())[_waited(answer)] += 1
     return OwnLoad(
-        served=names.count(answer for answer in within if not answer.refused),
-        refused=refused,
-        dumps_served=names.count(answer for answer in _sent_between(state.own, state.levels) if not answer.refused),
+        metrics=names.added(_sent_between(state.own, state.metrics)),
+        dumps=names.added(_sent_between(state.own, state.levels)),
         scrape=names.of_read(state.metrics[-1]) if state.metrics else None,
         dump=names.of_read(state.levels[-1]) if state.levels else None,
     )
@@ -106,9 +107,16 @@ class _Names:
     def of_read(self, read: Read[object]) -> Where | None:
         return self.of(read.level_uid, read.schema_uid)
 
-    def count(self, answers: Iterable[OwnAnswer]) -> dict[Where, int]:
-        found = Counter(self.of(answer.level_uid, answer.schema_uid) for answer in answers)
-        return {where: number for where, number in found.items() if where}
+    def added(self, answers: Iterable[OwnAnswer]) -> Added:
+        served: Counter[Where] = Counter()
+        refused: dict[Where, Counter[bool]] = {}
+        for answer in answers:
+            where = self.of(answer.level_uid, answer.schema_uid)
+            if where and answer.refused:
+                refused.setdefault(where, Counter())[_waited(answer)] += 1
+            elif where:
+                served[where] += 1
+        return Added(served, refused)
 
 
 def _sent_between(answers: Iterable[OwnAnswer], reads: tuple[Read[object], ...]) -> list[OwnAnswer]:

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from statistics import median
+from typing import Literal
 
 from apftop.derive.deltas import Step, subtract
 from apftop.records.measures import NANOSECONDS, Window
+from apftop.records.state import Read
 from apftop.records.view import View
 from apftop.rules import rules
 
@@ -29,8 +31,30 @@ class Pairing:
     note: str = ""
 
 
-def pair(before: View, after: View, t0: float | None, t1: float | None) -> Pairing:
-    """Pair two views of what is thought to be one server; `t0`, `t1` are Unix seconds by the taker's clock."""
+Apart = Literal["", "peer", "start"]
+"""What came with two answers and is not the same in both."""
+
+
+def told_apart(before: Read[object], after: Read[object]) -> Apart:
+    """Whether two answers say themselves that they are of two servers, or of two lives of one.
+
+    A certificate may be renewed under a living process, but nothing tells that from a balancer's change of servers. The
+    header of the start has whole seconds, and is made up once in the life of a process.
+    """
+    if before.peer and after.peer and before.peer != after.peer:
+        return "peer"
+    if before.started is not None and after.started is not None and before.started != after.started:
+        return "start"
+    return ""
+
+
+def pair(before: View, after: View, t0: float | None, t1: float | None, apart: Apart = "") -> Pairing:
+    """Pair two views of what is thought to be one server; `t0`, `t1` are Unix seconds by the taker's clock.
+
+    `apart` is what is known of the two answers besides.
+    """
+    if apart == "peer":
+        return Pairing(None, "no rates: another certificate than before (another server behind a balancer, or renewed)")
     for view, name in ((before, "earlier"), (after, "later")):
         # A live server has always dispatched something, the question for these metrics at least.
         if "dispatched" not in view.values:
@@ -39,9 +63,10 @@ def pair(before: View, after: View, t0: float | None, t1: float | None) -> Pairi
     if stamped is not None and stamped <= 0:
         return Pairing(None, "no rates: the two answers are not in the order of their times")
     rises = _rises(before, after)
-    if _same_start(before, after) and not _fell(before, after) and _steady(rises):
+    restarted = apart == "start" or not _same_start(before, after)
+    if not restarted and not _fell(before, after) and _steady(rises):
         return _same_process(before, after, t0, t1, stamped, median(rises) if rises else None)
-    return _began_anew(before, after, t0, t1, stamped)
+    return _began_anew(before, after, t1, stamped, restarted=restarted)
 
 
 def _same_process(
@@ -64,10 +89,10 @@ def _apart(stamped: float, counted: float) -> str:
     return f"the answers are {stamped:.4g} s apart by their times, but {counted:.4g} s by the server's own clock"
 
 
-def _began_anew(before: View, after: View, t0: float | None, t1: float | None, stamped: float | None) -> Pairing:
+def _began_anew(before: View, after: View, t1: float | None, stamped: float | None, *, restarted: bool) -> Pairing:
     """A restart or a reset of the metrics, if the server's counters are younger than the window; else two servers."""
     age = _age(after)
-    if age is None and after.start is not None and t1 is not None and not _same_start(before, after):
+    if age is None and after.start is not None and t1 is not None and restarted:
         age = t1 - after.start
     slack = rules().window.clock_agreement_s
     was = _age(before)

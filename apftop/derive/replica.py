@@ -65,6 +65,8 @@ def replica(state: ReplicaState, request_timeout_s: float | None = None) -> Repl
         corrections=_corrections(known),
         problems=tuple(dict.fromkeys((*known.problems, *_stale(ages, sample_ages(known.state)), *_faults(state)))),
         failed=bool(state.failures),
+        started=known.view.start if known.view else None,
+        peer=state.peer,
     )
 
 

@@ -32,20 +32,20 @@ def _state(level: Level, stale: bool) -> LevelState:
             return "leaking"
     if _saturated(level):
         return "saturated"
-    if level.seats_in_use or level.executing or (level.counts is not None and level.counts.dispatched):
+    if level.seats_in_use or level.executing or (level.pace is not None and level.pace.counts.dispatched):
         return "busy"
-    if level.seats_in_use is None and level.executing is None and level.counts is None:
+    if level.seats_in_use is None and level.executing is None and level.pace is None:
         return "unknown"
     return "idle"
 
 
 def _serves(level: Level) -> bool:
-    return bool(level.executing) or (level.counts is not None and level.counts.dispatched > 0)
+    return bool(level.executing) or (level.pace is not None and level.pace.counts.dispatched > 0)
 
 
 def _saturated(level: Level) -> bool:
     """Requests wait or were refused, the seats are all taken now, or were for much of the window."""
-    if level.waiting or (level.counts is not None and level.counts.rejected_total > 0):
+    if level.waiting or (level.pace is not None and level.pace.counts.rejected_total > 0):
         return True
     if level.current and level.seats_in_use is not None and level.seats_in_use >= level.current:
         return True

@@ -8,7 +8,7 @@ from typing import Any
 
 from apftop import __version__
 from apftop.present import UNKNOWN, utc
-from apftop.records.frame import Flow, Frame, Inside, Level, LevelTotal, Replica, Request, Schema, Totals
+from apftop.records.frame import Flow, Frame, Inside, Level, LevelTotal, Recent, Replica, Request, Schema, Totals
 from apftop.records.measures import Counts, Execution, Quantile, Utilization, Waits, Window
 
 SCHEMA = "apftop.report/1"
@@ -136,6 +136,7 @@ def _level(level: Level) -> Json:
         "active_queues": level.active_queues,
         "window": _window(level.window),
         **_counts(level.counts, level.window),
+        "recent": _recent(level.recent),
         "wait": _waits(level.waits, level.inside) if level.waits or level.inside else None,
         "execution": _execution(level.execution),
         "by_user": _by(inside.waiting_by_user, inside.executing_seats_by_user) if inside else None,
@@ -197,6 +198,14 @@ def _counts(counts: Counts | None, window: Window | None) -> Json:
         "refused_share": number(counts.refused_share),
         "no_accommodation_per_s": per_s(counts.no_accommodation),
     }
+
+
+def _recent(recent: Recent | None) -> Json | None:
+    if recent is None:
+        return None
+    counts = _counts(recent.counts, recent.window)
+    names = ("dispatched_per_s", "rejected_per_s")
+    return {"seconds": number(recent.window.seconds), **{name: counts[name] for name in names}}
 
 
 def _waits(waits: Waits | None, inside: Inside | None) -> Json:

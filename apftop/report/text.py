@@ -31,7 +31,7 @@ LEVEL_COLUMNS = (
     Column("REACH", lambda level: whole(level.reachable_max)),
     Column("CAP", lambda level: whole(level.max_seats_per_request)),
     Column("WAITING", lambda level: whole(level.waiting)),
-    Column("DISP/S", lambda level: rate(level.dispatched_per_s)),
+    Column("DISP/S", lambda level: rate(level.pace.dispatched_per_s if level.pace else None)),
     Column("REJ/S", lambda level: _rejected(level)),
     Column("FULL", lambda level: _full(level)),
     Column("WAIT p50", lambda level: interval(level.waits.p50) if level.waits else UNKNOWN),
@@ -179,9 +179,10 @@ def _seats(level: Level) -> str:
 
 
 def _rejected(level: Level) -> str:
-    if level.counts is None or level.window is None:
+    if level.pace is None:
         return UNKNOWN
-    parts = [f"{plain(reason)} {rate(level.window.per_s(n))}" for reason, n in level.counts.rejected.items()]
+    window, counts = level.pace.window, level.pace.counts
+    parts = [f"{plain(reason)} {rate(window.per_s(number))}" for reason, number in counts.rejected.items()]
     return ", ".join(parts) or "0"
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from apftop.join import view
 from apftop.parse.metrics import parse_metrics
 from apftop.records.raw import Endpoint, Sample
@@ -49,3 +51,37 @@ def a_view(*lines: str, release: str = "v1.30.4", start: float | None = 1000.0) 
 
 def a_sample(body: bytes, t: float | None, endpoint: Endpoint = Endpoint.METRICS, replica: str = "kas") -> Sample:
     return Sample(replica, endpoint, body, 200, sent=t, received=t)
+
+
+def table(*rows: Sequence[object]) -> bytes:
+    """A dump as the server lays it out: cells in columns, the last one not padded."""
+    cells = [[str(cell) for cell in row] for row in rows]
+    widths = [max(8, *(len(row[at]) + 2 for row in cells)) for at in range(len(cells[0]))]
+    lines = [
+        "".join(f"{cell + ',':<{width}}" for cell, width in zip(row[:-1], widths, strict=False)) + row[-1]
+        for row in cells
+    ]
+    return ("\n".join(lines) + "\n").encode()
+
+
+LEVEL_COLUMNS = ("PriorityLevelName", "ActiveQueues", "IsIdle", "IsQuiescing", "WaitingRequests", "ExecutingRequests")
+COUNT_COLUMNS = ("DispatchedRequests", "RejectedRequests", "TimedoutRequests", "CancelledRequests")
+QUEUE_COLUMNS = (
+    *("PriorityLevelName", "Index", "PendingRequests", "ExecutingRequests", "SeatsInUse", "NextDispatchR"),
+    *("InitialSeatsSum", "MaxSeatsSum", "TotalWorkSum"),
+)
+
+
+def level_row(name: str, waiting: int = 0, executing: int = 0, *counts: int) -> tuple[object, ...]:
+    """One row of dump_priority_levels; `counts` are dispatched, rejected, timed out and cancelled."""
+    return (name, 0, "false", "false", waiting, executing, *counts)
+
+
+def levels_dump(*rows: tuple[object, ...]) -> bytes:
+    """dump_priority_levels of these rows; without counts as in 1.26."""
+    counted = any(len(row) > len(LEVEL_COLUMNS) for row in rows)
+    return table((*LEVEL_COLUMNS, *(COUNT_COLUMNS if counted else ())), *rows)
+
+
+def queues_dump(*rows: tuple[object, ...]) -> bytes:
+    return table(QUEUE_COLUMNS, *rows)

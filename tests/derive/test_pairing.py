@@ -182,3 +182,20 @@ def test_histograms_with_other_buckets_do_not_subtract() -> None:
     new = Histogram(7, 2.0, (1.0, 10.0, 15.0), (6, 7, 7, 7))
 
     assert subtract(new, old) is None
+
+
+def test_another_certificate_gives_no_rates() -> None:
+    pairing = pair(a_view(dispatched(100)), a_view(dispatched(130)), 2000.0, 2010.0, "peer")
+
+    assert pairing.step is None
+    assert "another certificate" in pairing.note
+
+
+def test_another_start_in_the_header_is_a_restart_where_the_server_is_young() -> None:
+    # Both starts are within what a stepped clock explains.
+    before, after = a_view(dispatched(9), *nanoseconds(8.0), start=1000.0), a_view(dispatched(12), start=1001.5)
+
+    assert pair(before, after, 1000.5, 1010.5, "start").step is not None
+    step = pair(before, a_view(dispatched(12), *nanoseconds(4.0), start=1001.5), 1000.5, 1010.5, "start").step
+    assert step is not None
+    assert (step.counters("dispatched"), step.window.reset, step.window.seconds) == ({LOAD: 12}, True, 4.0)

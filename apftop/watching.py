@@ -1,0 +1,223 @@
+"""Live watching: a thread in which samples become moments for the screen, and plans for the network."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import queue
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from apftop.access import Access
+from apftop.derive.frame import frame
+from apftop.errors import one_line
+from apftop.fetch import Manner
+from apftop.lanes import plan
+from apftop.live import observe
+from apftop.parse.body import picker_of_apf
+from apftop.poll.net import Net
+from apftop.records.asking import Demand, Plan
+from apftop.records.moment import Moment
+from apftop.records.raw import Endpoint, Sample
+from apftop.records.state import ReplicaState, State
+from apftop.trends import Trends, trends
+
+log = logging.getLogger("apftop")
+
+MOMENT_EVERY_S = 0.2
+DERIVE_SHARE = 0.25
+"""Moments come no more often than this, and take no more than this share of the time: the screen needs it too."""
+
+NEWS_KEPT = 20
+KEPT_OF = {Endpoint.METRICS: 2, Endpoint.LEVELS: 2}
+"""How many good answers of an endpoint a frame stands on; of the others it is one."""
+
+Kept = Mapping[tuple[str, Endpoint], tuple[Sample, ...]]
+"""The answers that a frame stands on, by replica and endpoint."""
+
+
+def keep(kept: Kept, sample: Sample) -> Kept:
+    """The answers that a frame stands on after one more: the last good ones, and behind them the last that failed."""
+    key = sample.replica, sample.endpoint
+    good = [one for one in kept.get(key, ()) if one.ok]
+    if sample.ok:
+        return {**kept, key: (*good, sample)[-KEPT_OF.get(sample.endpoint, 1) :]}
+    return {**kept, key: (*good, sample)}
+
+
+def moment(
+    state: State,
+    number: int,
+    source: str,
+    plans: Mapping[str, Plan],
+    before: Trends,
+    news: tuple[str, ...],
+    samples: Kept,
+    request_timeout_s: float | None = None,
+) -> Moment:
+    """The moment of what is known now, pure: wherever the samples come from. `before` are the trends up to now."""
+    seen = frame(state, request_timeout_s)
+    told = sorted((one for some in samples.values() for one in some), key=_came)
+    return Moment(
+        frame=seen,
+        number=number,
+        source=source,
+        now=max(map(_came, told), default=0.0),
+        plans=plans,
+        trends=trends(before, seen),
+        news=news,
+        samples=tuple(told),
+    )
+
+
+def _came(sample: Sample) -> float:
+    return sample.received or sample.sent or 0.0
+
+
+class Watching:
+    """Watches servers until stopped: each moment goes to `on_moment`, a few a second at most.
+
+    `ways` are the servers, or with `discover` the way to them; `source` names them in words. `request_timeout_s` is the
+    servers' flag, if it was given. `on_moment` is called in a thread of this object. No method waits.
+    """
+
+    def __init__(
+        self,
+        ways: Sequence[Access],
+        *,
+        discover: bool,
+        source: str,
+        request_timeout_s: float | None,
+        on_moment: Callable[[Moment], None],
+        demand: Demand = Demand(),  # noqa: B008  frozen
+    ) -> None:
+        self._source, self._request_timeout_s, self._on_moment = source, request_timeout_s, on_moment
+        self._demand, self._wake = demand, demand.wake
+        self._inbox: queue.SimpleQueue[Sample | Demand | str | None] = queue.SimpleQueue()
+        self._stopped = False
+        self._state = State()
+        self._kept: Kept = {}
+        self._plans: dict[str, Plan] = {}
+        self._news: tuple[str, ...] = ()
+        self._shown = moment(self._state, 0, source, {}, {}, (), {})
+        self._net = Net(
+            ways,
+            discover=discover,
+            manner=Manner(picker=picker_of_apf),
+            first=plan(ReplicaState(""), demand),
+            deliver=self._inbox.put,
+            tell=self._inbox.put,
+        )
+
+    def start(self) -> None:
+        """Begin to ask and to show."""
+        threading.Thread(target=self._run, name="apftop-derive", daemon=True).start()
+        self._net.start()
+
+    def want(self, demand: Demand) -> None:
+        """Ask by this demand from now on; the latest counts."""
+        if demand.wake > self._wake:
+            self._wake = demand.wake
+            self._net.wake()
+        self._inbox.put(demand)
+
+    def stop(self) -> None:
+        """End; no moment is begun to be shown after this."""
+        self._stopped = True
+        self._net.stop()
+        self._inbox.put(None)
+
+    def _run(self) -> None:
+        not_before = 0.0
+        while True:
+            for item in self._come(not_before):
+                if item is None:
+                    return
+                self._take(item)
+            begun = time.monotonic()
+            self._show()
+            not_before = begun + max(MOMENT_EVERY_S, (time.monotonic() - begun) / DERIVE_SHARE)
+
+    def _come(self, not_before: float) -> Iterator[Sample | Demand | str | None]:
+        """What comes until it is time to show it: one thing at least, and all that is there by then."""
+        yield self._inbox.get()
+        while (left := not_before - time.monotonic()) > 0:
+            with contextlib.suppress(queue.Empty):
+                yield self._inbox.get(timeout=left)
+        # No more than this, so that one who talks without end does not keep the screen waiting.
+        for _ in range(self._inbox.qsize()):
+            yield self._inbox.get()
+
+    def _take(self, item: Sample | Demand | str) -> None:
+        match item:
+            case str():
+                self._tell(item)
+            case Demand():
+                self._demand = item
+                self._plan(*self._state.replicas)
+            case Sample():
+                try:
+                    self._state = observe(self._state, item)
+                except Exception as error:  # noqa: BLE001  one odd answer must not end the polling
+                    self._fail(f"read {item.endpoint} of {item.replica}", error)
+                    return
+                self._kept = keep(self._kept, item)
+                self._plan(item.replica)
+
+    def _plan(self, *replicas: str) -> None:
+        """Send plans to the network, if they have changed."""
+        plans = dict(self._plans)
+        for name in replicas:
+            try:
+                plans[name] = plan(self._state.replicas[name], self._demand)
+            except Exception as error:  # noqa: BLE001  the plan before it still holds
+                self._fail(f"plan what to ask {name}", error)
+        if plans != self._plans:
+            self._plans = plans
+            self._net.plan(plans)
+
+    def _show(self) -> None:
+        """Give the next moment; where it cannot be derived, the last frame again with a line that says so."""
+        self._forget_others()
+        number = self._shown.number + 1
+        try:
+            shown = moment(
+                self._state,
+                number,
+                self._source,
+                self._plans,
+                self._shown.trends,
+                self._news,
+                self._kept,
+                self._request_timeout_s,
+            )
+        except Exception as error:  # noqa: BLE001  what cannot be shown now may be later
+            self._fail("derive what to show", error)
+            shown = replace(self._shown, number=number, plans=self._plans, news=self._news)
+        self._shown = shown
+        if self._stopped:
+            return
+        try:
+            self._on_moment(shown)
+        except Exception:
+            log.exception("a moment could not be handed on")
+
+    def _forget_others(self) -> None:
+        """Leave out what is asked no more, as the way to the replicas is once they are found."""
+        asked = self._net.replicas
+        if not asked or self._state.replicas.keys() <= set(asked):
+            return
+        self._state = State({name: one for name, one in self._state.replicas.items() if name in asked})
+        self._kept = {key: samples for key, samples in self._kept.items() if key[0] in asked}
+        self._plans = {name: one for name, one in self._plans.items() if name in asked}
+
+    def _fail(self, what: str, error: Exception) -> None:
+        log.exception("cannot %s", what)
+        self._tell(f"cannot {what}: {type(error).__name__}: see --debug")
+
+    def _tell(self, line: str) -> None:
+        """Keep a line of news, the latest ones once each."""
+        line = one_line(line)
+        self._news = (*(one for one in self._news if one != line), line)[-NEWS_KEPT:]
