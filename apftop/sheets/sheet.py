@@ -6,22 +6,29 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+import msgspec
+
 Mark = Literal["", "bad", "warn", "good", "dim", "own"]
 """What a cell or row means besides its text. No mark is the only sign of anything: the text says it too."""
 
 RowKey = tuple[str, ...]
-"""Names a row for as long as it is about the same thing, whatever its place or values."""
+"""Names a row for as long as it is about the same thing, whatever its place or values. Foreign text: never shown."""
 
-Value = float | str | None
-"""What a cell is sorted and filtered by; None is unknown and comes last."""
+Value = float | str | tuple[float, float] | None
+"""What a cell is sorted and filtered by; a pair is an interval, None is unknown and comes last."""
+
+Kind = Literal["text", "number", "seconds", "share", "trend"]
+"""What a column holds: text lies left, all else right. A share is of one, and shown in percent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column: its title, how it lies, and what its numbers mean.
+    """One column: its title, what it holds, and what its numbers mean.
 
-    `width` is the least and `most` the greatest width in characters. As the screen narrows, columns of the highest
-    `rank` go first; rank 0 never does. `help` is its meaning with its unit, `source` where its numbers come from.
+    `width` is the least width in terminal cells, and `most` the greatest one of text that may be cut to fit; 0 means
+    that the column is as wide as its cells need and never cut. Of text that is cut the beginning is left, or the end
+    with `ends`, which is where users differ. As the screen narrows, columns of the highest `rank` go first; rank 0
+    never does. `help` is its meaning with its unit, `source` where its numbers come from.
     """
 
     key: str
@@ -29,13 +36,18 @@ class Column:
     width: int
     help: str
     source: str
+    kind: Kind = "number"
     most: int = 0
-    right: bool = True
     rank: int = 0
+    ends: bool = False
+
+    @property
+    def right(self) -> bool:
+        """Whether its cells lie at the right edge."""
+        return self.kind != "text"
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(msgspec.Struct, frozen=True):
     """The text of one cell, safe for any terminal, its mark, and its value for sorting and filtering."""
 
     text: str
@@ -43,8 +55,7 @@ class Cell:
     mark: Mark = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(msgspec.Struct, frozen=True):
     """One row: a cell for each column, and where `enter` leads from it (see `Look.drilled`)."""
 
     key: RowKey
@@ -55,10 +66,19 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """One view: rows in order. `whole` is how many rows there are without the filter, `empty` why there are none."""
+    """One view: rows in order.
+
+    `whole` is how many rows there are without the filter, `empty` why there are none. `notes` say what of the view is
+    not known and why, one line each. `fault` is what is wrong with the filter, which then hides nothing. `sorted_by`
+    is a column's key, or empty for the view's own order: trouble first.
+    """
 
     title: str
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
     whole: int
     empty: str = ""
+    notes: tuple[str, ...] = ()
+    fault: str = ""
+    sorted_by: str = ""
+    descending: bool = False

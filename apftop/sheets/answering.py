@@ -1,0 +1,105 @@
+"""How a replica answers, in words; and all that is wrong with the asking."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from apftop.present import plain
+from apftop.records.frame import Replica
+from apftop.records.moment import Moment
+
+Reach = Literal["ok", "partly", "denied", "silent", "unasked"]
+"""Of the questions to a server: all, some or none were answered, by refusal of access or for any other reason."""
+
+REFUSED = (401, 403, 404)
+
+SHORT = {
+    "metrics": "metrics",
+    "dump_priority_levels": "levels",
+    "dump_queues": "queues",
+    "dump_requests": "requests",
+    "objects": "objects",
+}
+
+
+def reach(replica: Replica) -> Reach:
+    """How the last questions to a server ended."""
+    answers = [answer for answer in replica.endpoints.values() if answer is not None]
+    if not answers:
+        return "unasked"
+    if all(answer == 200 for answer in answers):
+        return "ok"
+    if 200 in answers:
+        return "partly"
+    return "denied" if all(answer in (401, 403) for answer in answers) else "silent"
+
+
+def reach_text(replica: Replica) -> str:
+    """The same with what was not answered, and how."""
+    word = reach(replica)
+    if word in ("ok", "unasked"):
+        return "ok" if word == "ok" else "not asked yet"
+    lost = [
+        f"{SHORT.get(name, name)} {answer if isinstance(answer, int) else 'no answer'}"
+        for name, answer in replica.endpoints.items()
+        if answer not in (None, 200)
+    ]
+    return f"{word}: {', '.join(lost)}"
+
+
+def answers(replica: Replica) -> bool:
+    """Whether any of the last questions to it was answered."""
+    return reach(replica) in ("ok", "partly")
+
+
+def servers(moment: Moment) -> tuple[Replica, ...]:
+    """The replicas that are kube-apiservers, as far as that is known."""
+    return tuple(one for one in moment.frame.replicas.values() if one.kind != "extension")
+
+
+def hidden(moment: Moment) -> int:
+    """How many servers are alive by their leases and not among the known ones; 0 where that is not known."""
+    return max(0, (moment.frame.servers_alive or 0) - len(servers(moment)))
+
+
+def problems(moment: Moment) -> tuple[str, ...]:
+    """All that is wrong: servers that cannot be seen, then each replica, those that do not answer first; then news."""
+    of_replicas = (f"{plain(one.name)}: {plain(problem)}" for one in _worst_first(moment) for problem in one.problems)
+    return (*_unseen(moment), *of_replicas, *map(plain, reversed(moment.news)))
+
+
+def in_short(moment: Moment) -> tuple[str, ...]:
+    """The same with one line for each replica, and without news."""
+    lines = list(_unseen(moment))
+    for one in _worst_first(moment):
+        more = f" (+{len(one.problems) - 1} more)" if len(one.problems) > 1 else ""
+        lines += [f"{plain(one.name)}{more}: {plain(problem)}" for problem in one.problems[:1]]
+    return tuple(lines)
+
+
+def _unseen(moment: Moment) -> Iterator[str]:
+    if number := hidden(moment):
+        behind = "one server is" if number == 1 else f"{number} servers are"
+        yield (
+            f"{behind} hidden: {moment.frame.servers_alive} are alive by their leases; name them with --server, or use "
+            "a kubeconfig whose user may read the EndpointSlice default/kubernetes"
+        )
+
+
+def _worst_first(moment: Moment) -> list[Replica]:
+    return sorted(moment.frame.replicas.values(), key=lambda one: (answers(one), one.name))
+
+
+def left_out(moment: Moment) -> tuple[str, ...]:
+    """What is not asked for now, and why: one line for each endpoint and reason, with the replicas it is true of.
+
+    What a server denies or lacks is among its problems instead.
+    """
+    reasons: dict[tuple[str, str], list[str]] = {}
+    for name, plan in moment.plans.items():
+        replica = moment.frame.replicas.get(name)
+        for endpoint, why in plan.left_out.items():
+            if replica is None or replica.endpoints.get(endpoint.value) not in REFUSED:
+                reasons.setdefault((endpoint.value, why), []).append(plain(name))
+    return tuple(f"{endpoint} of {', '.join(names)}: {plain(why)}" for (endpoint, why), names in reasons.items())

@@ -1,0 +1,175 @@
+"""The lines above every view: whose servers, how bad it is, how old the numbers are, what is wrong."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from apftop.present import cells, cut, percent, plain, seconds, size, span
+from apftop.records.frame import Replica
+from apftop.records.measures import Window
+from apftop.records.moment import Moment
+from apftop.records.raw import Endpoint
+from apftop.sheets.answering import answers, hidden, in_short, left_out, servers
+from apftop.sheets.figures import STALE
+from apftop.sheets.look import Look
+from apftop.sheets.scope import metrics_stale, replicas_of
+from apftop.sheets.sheet import Cell, Mark
+from apftop.sheets.trouble import MARKS, TROUBLE, places, worst
+
+Line = tuple[Cell, ...]
+
+MOST_PROBLEMS = 3
+"""So many problems have a line of their own."""
+
+SPACE = Cell("  ")
+LEAST = 8
+"""No part is cut to fewer cells: it goes instead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Something a line says. Where there is no room parts of the highest rank go first, cut before if they may be."""
+
+    rank: int
+    text: str
+    mark: Mark = ""
+    cuts: bool = False
+
+
+def header(moment: Moment, look: Look, now: float, width: int, marks: Sequence[Cell] = ()) -> tuple[Line, ...]:
+    """Lines of cells to be drawn one after another, each line at most `width` cells wide.
+
+    `now` is this machine's clock (Unix seconds), for ages, which are of the replicas in scope; what is wrong is told of
+    all. `marks` are what the screen itself has to say, such as that it is frozen; they come first and stay.
+    """
+    lines = [_fitted(_first(moment, marks), width), _fitted(_second(moment, look, now), width)]
+    wrong = in_short(moment)
+    shown = wrong if len(wrong) <= MOST_PROBLEMS else wrong[: MOST_PROBLEMS - 1]
+    told = [Part(0, f"! {line}", "warn") for line in shown]
+    if len(shown) < len(wrong):
+        told.append(Part(0, f"! +{len(wrong) - len(shown)} more: 6 replicas", "warn"))
+    elif moment.news and len(wrong) < MOST_PROBLEMS:
+        told.append(Part(0, plain(moment.news[-1]), "dim"))
+    return (*lines, *(_fitted([part], width) for part in told))
+
+
+def _fitted(parts: Sequence[Part], width: int) -> Line:
+    """Cut what matters least, and leave it out where too little of it would be left."""
+    kept = list(parts)
+    while (over := _width(kept) - width) > 0 and len(kept) > 1:
+        least = max(kept, key=lambda part: part.rank)
+        at = kept.index(least)
+        room = cells(least.text) - over
+        if least.cuts and room >= LEAST:
+            kept[at] = replace(least, text=cut(least.text, room))
+        else:
+            del kept[at]
+    line: list[Cell] = []
+    for part in kept:
+        line += [*([SPACE] if line else []), Cell(cut(part.text, width), part.text, part.mark)]
+    return tuple(line)
+
+
+def _width(parts: Sequence[Part]) -> int:
+    return sum(cells(part.text) for part in parts) + cells(SPACE.text) * (len(parts) - 1)
+
+
+def _first(moment: Moment, marks: Sequence[Cell]) -> list[Part]:
+    parts = [Part(6, "apftop"), *(Part(0, mark.text, mark.mark) for mark in marks)]
+    return [*parts, Part(3, plain(moment.source), cuts=True), *_versions(moment), *_seen(moment), _verdict(moment)]
+
+
+def _versions(moment: Moment) -> Iterable[Part]:
+    """The release that most run, and those that differ by name."""
+    versions = {one.name: one.version for one in moment.frame.replicas.values() if one.version}
+    if not versions:
+        return
+    common, number = Counter(versions.values()).most_common(1)[0]
+    others = [f"{plain(one)} on {plain(name)}" for name, one in versions.items() if one != common]
+    if not others:
+        yield Part(4, plain(common))
+    else:
+        yield Part(4, ", ".join([f"{plain(common)} on {number}", *others]), "warn", cuts=True)
+
+
+def _seen(moment: Moment) -> Iterable[Part]:
+    """How many replicas answer, of how many there are: those alive by their leases, else those known."""
+    known = servers(moment)
+    if not moment.frame.replicas:
+        yield Part(1, "no answer yet", "warn")
+    elif known:
+        seen, of = sum(map(answers, known)), len(known) + hidden(moment)
+        mark: Mark = "bad" if seen < len(known) else "warn" if seen < of else ""
+        yield Part(1, f"{seen} of {of} replica{'s' if of != 1 else ''}", mark)
+
+
+def _verdict(moment: Moment) -> Part:
+    """The worst level of all replicas in words, whatever the reader looks at; here is the place of the verdict."""
+    replicas = moment.frame.replicas.values()
+    found = [place for place in places(replicas) if place.level.state != "stale"]
+    if not found:
+        return Part(2, "nothing known yet", "dim")
+    hurt = worst(found)
+    level = hurt.level
+    if level.state not in TROUBLE:
+        if any(place.level.state == "unknown" for place in found) or not all(map(_is_seen, replicas)):
+            return Part(2, "no level is saturated that can be seen", "dim", cuts=True)
+        return Part(2, "no level is saturated", "good")
+    also = sum(place.level.state in TROUBLE for place in found) - 1
+    more = f", +{also} more" if also else ""
+    where = f" on {plain(hurt.replica.name, 40)}" if len(moment.frame.replicas) > 1 else ""
+    text = f"{level.state}: {plain(level.name, 40)}{where}{more}"
+    return Part(2, text, MARKS.get(level.state, ""), cuts=True)
+
+
+def _is_seen(replica: Replica) -> bool:
+    return bool(replica.levels) and answers(replica) and not metrics_stale(replica)
+
+
+def _second(moment: Moment, look: Look, now: float) -> list[Part]:
+    replicas = replicas_of(moment, look)
+    recents = [level.recent.window for one in replicas for level in one.levels.values() if level.recent]
+    parts = [
+        *_lane("dumps", Endpoint.LEVELS, replicas, recents, now, rank=1),
+        *_lane("metrics", Endpoint.METRICS, replicas, [one.window for one in replicas if one.window], now, rank=0),
+        *_lane("requests", Endpoint.REQUESTS, replicas, [], now, rank=4),
+        *_cost(moment, replicas),
+    ]
+    found = left_out(moment)
+    if found:
+        parts.append(Part(2, f"left out: {'; '.join(found)}", "warn", cuts=True))
+    return parts
+
+
+def _lane(
+    name: str, endpoint: Endpoint, replicas: Sequence[Replica], windows: Sequence[Window], now: float, *, rank: int
+) -> Iterable[Part]:
+    """How old the oldest newest answer is, whether it could not be renewed, and over what time its rates are."""
+    ages = [age for one in replicas if (age := one.samples.get(endpoint.value)) is not None]
+    times = [age.time for age in ages if age.time is not None]
+    if not times:
+        return
+    stale = any(age.stale for age in ages)
+    over = f", over {_range(windows)}" if windows else ""
+    text = f"{name} {span(now - min(times))}{f'{STALE} stale' if stale else ''}{over}"
+    yield Part(rank, text, "warn" if stale else "")
+
+
+def _range(windows: Sequence[Window]) -> str:
+    lengths = sorted(float(f"{window.seconds:.2g}") for window in windows)
+    low, high = seconds(lengths[0]), seconds(lengths[-1])
+    return low if low == high else f"{low} to {high}"
+
+
+def _cost(moment: Moment, replicas: Sequence[Replica]) -> Iterable[Part]:
+    """What was read so far, and the estimated cost to the server that it costs most."""
+    read = sum(one.own.bytes for one in replicas)
+    shares = [plan.cost_share for plan in moment.plans.values() if plan.cost_share is not None]
+    parts = [f"read {size(read)}"] if read else []
+    if shares:
+        each = " each" if len(shares) > 1 else ""
+        parts.append(f"cost at most {percent(max(shares))} of a core{each} (estimate)")
+    if parts:
+        yield Part(3, ", ".join(parts), "dim")

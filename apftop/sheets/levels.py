@@ -1,0 +1,231 @@
+"""View 1: priority levels, on each replica or summed over them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from apftop import present
+from apftop.records.moment import Moment
+from apftop.sheets import columns
+from apftop.sheets.figures import BLANK, UNKNOWN, count, interval, marked, number, rate, seconds, words
+from apftop.sheets.level_lines import Line, lines
+from apftop.sheets.look import SUM, Look, View
+from apftop.sheets.scope import nobody, tells_apart, title
+from apftop.sheets.sheet import Cell, Column, Mark, Row
+from apftop.sheets.spark import trend_cell
+from apftop.sheets.table import Shown, Table, cells_of, columns_of
+from apftop.sheets.trouble import MARKS, TROUBLE
+
+DUMPS_OR_METRICS = "two dumps of priority levels, else two answers of metrics; without apftop's own requests"
+QUIET = frozenset({"idle", "stale"})
+
+
+def table(moment: Moment, look: Look) -> Table:
+    """The levels in scope, the worst first."""
+    shown = (LEVEL, *_where(moment, look), *REST)
+    found = lines(moment, look)
+    rows = tuple(Row(line.key, cells_of(shown, line), _mark(line), _about(line, look)) for line in found)
+    return Table(
+        title=title(look, look.scope),
+        columns=columns_of(shown, totals=look.totals),
+        rows=rows,
+        idle=frozenset(line.key for line in found if line.state in QUIET and not line.waiting and not line.rejected),
+        empty=nobody(moment, look) or "no priority level is known yet",
+    )
+
+
+def _where(moment: Moment, look: Look) -> tuple[Shown[Line], ...]:
+    if look.scope == SUM:
+        return WORST, SKEW
+    return (REPLICA,) if tells_apart(moment, look) else ()
+
+
+def _mark(line: Line) -> Mark:
+    return "dim" if line.state in QUIET else ""
+
+
+def _about(line: Line, look: Look) -> dict[str, str]:
+    about = {"view": View.SCHEMAS.value, "level": line.level}
+    return about if look.scope == SUM else about | {"replica": line.replica}
+
+
+def _seats(line: Line) -> Cell:
+    """Seats in use over the current limit; that of the exempt level is not enforced."""
+    limit = None if line.exempt else line.current
+    text = f"{present.whole(line.seats)}/{present.whole(limit)}"
+    if line.seats is None:
+        return Cell(text, None, "dim")
+    full = bool(line.seats and limit and line.seats >= limit)
+    stale = line.seats_stale or line.metrics_stale
+    return number(line.seats, lambda _: text, stale=stale, mark="warn" if full else "")
+
+
+def _reasons(line: Line) -> Cell:
+    """One reason needs no number: it has all that was rejected."""
+    if line.reasons is None:
+        return UNKNOWN
+    if len(line.reasons) == 1:
+        return words(next(iter(line.reasons)))
+    text = present.whole if line.counts else present.rate
+    parts = [f"{present.plain(reason)} {text(value)}" for reason, value in line.reasons.items()]
+    return Cell(", ".join(parts), ", ".join(line.reasons)) if parts else BLANK
+
+
+def _full(line: Line) -> Cell:
+    stale = "full" in line.partial
+    if line.full_of_life:
+        return number(line.full, lambda share: f"{present.percent(share)} life", stale=stale)
+    return number(line.full, present.percent, stale=stale)
+
+
+def _oldest(line: Line) -> Cell:
+    if line.nobody_waits:
+        return BLANK
+    return seconds(line.oldest_s, stale="oldest" in line.partial)
+
+
+def _worst(line: Line) -> Cell:
+    """How many replicas are in the state shown, and the worst one by name where they differ or are in trouble."""
+    alike = f"{line.in_state} of {line.replicas} {line.state}"
+    if line.in_state == line.replicas and line.state not in TROUBLE:
+        return Cell(alike, "", MARKS.get(line.state, ""))
+    return Cell(f"{present.plain(line.replica, 40)}, {alike}", line.replica, MARKS.get(line.state, ""))
+
+
+def _skew(line: Line) -> Cell:
+    return number(line.skew, lambda skew: f"{skew:.2f} {present.plain(line.skewed_to, 40)}")
+
+
+DISPATCHED, REJECTED = (replace(one, source=DUMPS_OR_METRICS) for one in (columns.DISPATCHED, columns.REJECTED))
+
+LEVEL: Shown[Line] = Shown(columns.LEVEL, lambda line: words(line.level))
+REPLICA: Shown[Line] = Shown(columns.REPLICA, lambda line: words(line.replica))
+WORST: Shown[Line] = Shown(
+    Column(
+        "worst",
+        "WORST REPLICA",
+        18,
+        "replica that is worst off on this level, and how many replicas are in the state shown, which is its state",
+        "the rows of the replicas",
+        "text",
+        most=50,
+    ),
+    _worst,
+)
+SKEW: Shown[Line] = Shown(
+    Column(
+        "skew",
+        "SKEW",
+        6,
+        "greatest over mean dispatched requests of the replicas, and who has the greatest: 1 is even",
+        "two answers of metrics of each replica",
+        rank=6,
+    ),
+    _skew,
+)
+REST: tuple[Shown[Line], ...] = (
+    Shown(
+        Column(
+            "state",
+            "STATE",
+            9,
+            "what the level does: blocked can never dispatch; saturated has requests waiting or refused, or all seats "
+            "in use now or for half of the window; leaking serves with a limit of 0; quiescing is deleted and drains; "
+            "stale is a level that only old metrics name",
+            "seats, limits, waiting and rejected requests, and objects",
+            "text",
+        ),
+        lambda line: Cell(line.state, line.state, MARKS.get(line.state, "")),
+    ),
+    Shown(
+        Column(
+            "seats",
+            "SEATS",
+            9,
+            "seats in use, lingering ones among them, over the current limit in seats; sorts and filters by those in "
+            "use; the limit of the exempt level is not enforced, and is not shown",
+            "current_executing_seats and current_limit_seats; without metrics, dump_queues or dump_requests",
+        ),
+        _seats,
+    ),
+    Shown(columns.WAITING, lambda line: marked(line.waiting, present.whole, "warn", stale=line.waiting_stale)),
+    Shown(DISPATCHED, lambda line: rate(line.dispatched, counts=line.counts)),
+    Shown(REJECTED, lambda line: marked(line.rejected, present.whole if line.counts else present.rate, "bad")),
+    Shown(
+        Column(
+            "reasons",
+            "REASON",
+            6,
+            "why requests were rejected, with the part of each reason a second where there are several; time-out is "
+            "also said of clients that went away, since 1.28.5",
+            "rejected_requests_total in two answers of metrics; without metrics, two dumps of priority levels",
+            "text",
+            rank=5,
+        ),
+        _reasons,
+    ),
+    Shown(columns.WAIT_P95, lambda line: interval(line.wait_p95, stale="wait_p95" in line.partial)),
+    Shown(
+        Column(
+            "full",
+            "FULL",
+            6,
+            "share of the time in which over 99% of the current limit was in use; `life` is over the level's life; of "
+            "a sum, that of the worst replica",
+            "priority_level_seat_utilization in two answers of metrics: exact, it counts nanoseconds",
+            "share",
+            rank=4,
+        ),
+        _full,
+    ),
+    Shown(columns.OLDEST, _oldest),
+    Shown(
+        Column(
+            "nominal",
+            "NOMINAL",
+            7,
+            "nominal limit in seats: the level's shares of the server, before lending and borrowing",
+            "nominal_limit_seats",
+            rank=7,
+        ),
+        lambda line: count(line.nominal, stale=line.metrics_stale),
+    ),
+    Shown(
+        Column(
+            "borrowed",
+            "BORR",
+            4,
+            "borrowed seats in use: seats in use above the nominal limit",
+            "current_executing_seats and nominal_limit_seats",
+            rank=8,
+        ),
+        lambda line: count(line.borrowed, stale=line.metrics_stale or line.seats_stale),
+    ),
+    Shown(
+        Column(
+            "trend",
+            "TREND",
+            12,
+            "the latest points up to now: waiting requests (w, up to the most of them) if any waited, else seats in "
+            "use (s, up to the current limit); the lowest bar is 0, a dot is unknown",
+            "the samples of this run",
+            "trend",
+            most=62,
+            rank=6,
+        ),
+        lambda line: trend_cell(line.trend, None if line.exempt else line.current),
+    ),
+    Shown(
+        Column(
+            "model",
+            "MODEL",
+            5,
+            "whether the model of APF, given the same requests, comes to the same numbers: ok, off, or - where no "
+            "check was made",
+            "the model of APF",
+            "text",
+            rank=9,
+        ),
+        lambda line: UNKNOWN,
+    ),
+)

@@ -1,0 +1,288 @@
+"""View 6: the API servers themselves, and what asking them costs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from apftop import present
+from apftop.records.asking import Plan
+from apftop.records.frame import Replica
+from apftop.records.moment import Moment
+from apftop.records.raw import Endpoint
+from apftop.sheets import columns
+from apftop.sheets.answering import Reach, answers, left_out, problems, reach, reach_text
+from apftop.sheets.figures import BLANK, STALE, UNKNOWN, add, count, marked, number, words
+from apftop.sheets.look import Look, View
+from apftop.sheets.scope import metrics_stale, nobody, replicas_of, title
+from apftop.sheets.sheet import Cell, Column, Mark, Row
+from apftop.sheets.table import Shown, Table, cells_of, columns_of
+from apftop.sheets.trouble import MARKS, TROUBLE, places, rank, worst
+
+REACH_MARKS: dict[Reach, Mark] = {"partly": "warn", "denied": "bad", "silent": "bad", "unasked": "dim"}
+LANES = {Endpoint.LEVELS: "dumps", Endpoint.METRICS: "metrics"}
+SHORT_ID = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One replica and its plan; `now` is when the newest sample of all came."""
+
+    replica: Replica
+    plan: Plan | None
+    now: float
+    counts: bool
+
+
+def table(moment: Moment, look: Look) -> Table:
+    """The replicas in scope: those that do not answer first, then those whose levels are worst off."""
+    found = [
+        Line(replica, moment.plans.get(replica.name), moment.now, look.totals) for replica in replicas_of(moment, look)
+    ]
+    found.sort(key=_rank)
+    about = {"view": View.LEVELS.value}
+    return Table(
+        title=title(look, ""),
+        columns=columns_of(SHOWN, totals=look.totals),
+        rows=tuple(
+            Row((line.replica.name,), cells_of(SHOWN, line), "", about | {"replica": line.replica.name})
+            for line in found
+        ),
+        idle=frozenset(),
+        empty=nobody(moment, look),
+        notes=(*problems(moment), *(f"left out for now: {line}" for line in left_out(moment))),
+    )
+
+
+def _rank(line: Line) -> tuple[bool, tuple[object, ...], str]:
+    found = places([line.replica])
+    return answers(line.replica), rank(worst(found).level) if found else (), line.replica.name
+
+
+def _worst(line: Line) -> Cell:
+    found = places([line.replica])
+    if not found:
+        return UNKNOWN
+    level = worst(found).level
+    if level.state not in TROUBLE:
+        return words(level.state if level.state == "unknown" else "no level in trouble")
+    return words(f"{level.state}: {level.name}", MARKS.get(level.state, ""))
+
+
+def _seats(line: Line) -> Cell:
+    """Seats in use on all its levels over those of the server."""
+    replica = line.replica
+    used = add(level.seats_in_use for level in replica.levels.values() if level.state != "stale" and not level.exempt)
+    total = present.whole(replica.server_concurrency)
+    return number(used, lambda seats: f"{present.whole(seats)}/{total}", stale=metrics_stale(replica))
+
+
+def _rejected(line: Line) -> Cell:
+    paces = [level.pace for level in line.replica.levels.values() if level.state != "stale"]
+    if line.counts:
+        return marked(add(pace.counts.rejected_total if pace else None for pace in paces), present.whole, "bad")
+    return marked(add(pace.rejected_per_s if pace else None for pace in paces), present.rate, "bad")
+
+
+def _own(line: Line) -> Cell:
+    own = line.replica.own
+    return UNKNOWN if own.schema is None and own.level is None else words(f"{own.schema or '?'} / {own.level or '?'}")
+
+
+def _refused(line: Line) -> Cell:
+    own = line.replica.own
+    return Cell(f"{own.rejected} of {own.sent}", float(own.rejected), "bad" if own.rejected else "")
+
+
+def _ages(line: Line) -> Cell:
+    """How old the newest answers of the two lanes were when the newest of all came."""
+    parts = []
+    for endpoint, name in LANES.items():
+        age = line.replica.samples.get(endpoint.value)
+        if age is not None and age.time is not None:
+            parts.append(f"{name} {present.span(line.now - age.time)}{STALE if age.stale else ''}")
+    return Cell(", ".join(parts), ", ".join(parts), "warn" if STALE in "".join(parts) else "") if parts else UNKNOWN
+
+
+def _uptime(line: Line) -> Cell:
+    """By the server's own clock, as far as its difference to ours is known."""
+    started = line.replica.started
+    up = None if started is None else line.now - (line.replica.clock.skew_s or 0.0) - started
+    return number(up if up is not None and up >= 0 else None, present.span)
+
+
+def _skew(line: Line) -> Cell:
+    skew = line.replica.clock.skew_s
+    return number(skew, present.seconds, mark="warn" if abs(skew or 0.0) > 1 else "")
+
+
+def _left_out(line: Line) -> Cell:
+    if line.plan is None:
+        return UNKNOWN
+    parts = [f"{endpoint.value}: {why}" for endpoint, why in line.plan.left_out.items()]
+    return words("; ".join(parts), "warn") if parts else BLANK
+
+
+SHOWN: tuple[Shown[Line], ...] = (
+    Shown(replace(columns.REPLICA, width=14, rank=0), lambda line: words(line.replica.name)),
+    Shown(
+        Column(
+            "version",
+            "VERSION",
+            8,
+            "release that the server runs",
+            "kubernetes_build_info",
+            "text",
+            most=24,
+            rank=1,
+        ),
+        lambda line: words(line.replica.version),
+    ),
+    Shown(
+        Column(
+            "reach",
+            "ANSWERS",
+            8,
+            "how its endpoints answered last: ok, partly, denied or silent, with the status of those that did not",
+            "the last answer of each endpoint",
+            "text",
+            most=60,
+        ),
+        lambda line: words(reach_text(line.replica), REACH_MARKS.get(reach(line.replica), "good")),
+    ),
+    Shown(
+        Column(
+            "apf",
+            "APF",
+            6,
+            "whether flow control is on: ok, absent or denied; extension is an aggregated server that runs the "
+            "mandatory levels only, and is left out of sums",
+            "metrics and dumps",
+            "text",
+            rank=5,
+        ),
+        lambda line: words("extension" if line.replica.kind == "extension" else line.replica.apf),
+    ),
+    Shown(
+        Column("worst", "WORST LEVEL", 14, "the level that is worst off", "its levels", "text", most=50, rank=1),
+        _worst,
+    ),
+    Shown(
+        Column(
+            "seats",
+            "SEATS",
+            9,
+            "seats in use on all levels but the exempt one, over the seats of the server (both max-inflight flags)",
+            "current_executing_seats, upper_limit_seats and nominal_limit_seats",
+        ),
+        _seats,
+    ),
+    Shown(
+        Column(
+            "nominal", "NOMINAL", 7, "sum of the nominal limits of live levels, in seats", "nominal_limit_seats", rank=7
+        ),
+        lambda line: count(line.replica.nominal_sum, stale=metrics_stale(line.replica)),
+    ),
+    Shown(
+        replace(columns.WAITING, help="requests in the queues of all its levels now"),
+        lambda line: marked(
+            add(level.waiting for level in line.replica.levels.values() if level.state not in ("stale", "exempt")),
+            present.whole,
+            "warn",
+        ),
+    ),
+    Shown(replace(columns.REJECTED, help="requests rejected on all its levels, a second"), _rejected),
+    Shown(
+        Column(
+            "problems", "PROBLEMS", 8, "how many problems there are with asking it; listed below", "all answers", rank=2
+        ),
+        lambda line: marked(len(line.replica.problems), present.whole, "warn"),
+    ),
+    Shown(
+        Column(
+            "ages",
+            "AGES",
+            22,
+            "how old the newest answers are, as of the newest of all servers; ~ where the endpoint has failed since",
+            "this machine's clock",
+            "text",
+            rank=4,
+        ),
+        _ages,
+    ),
+    Shown(
+        Column(
+            "own",
+            "OWN SCHEMA / LEVEL",
+            18,
+            "flow schema and priority level that apftop's own requests run in",
+            "headers of the answers, and objects",
+            "text",
+            most=50,
+            rank=8,
+        ),
+        _own,
+    ),
+    Shown(
+        Column("refused", "REFUSED", 8, "apftop's own requests that APF refused, of those sent", "all answers", rank=3),
+        _refused,
+    ),
+    Shown(
+        Column("read", "READ", 8, "bytes that apftop has read from the server", "all answers, as on the wire", rank=6),
+        lambda line: number(line.replica.own.bytes, present.size),
+    ),
+    Shown(
+        Column(
+            "cost",
+            "COST",
+            6,
+            "estimated share of one core of the server that apftop's polling takes",
+            "measured cost of such answers on real servers, and their size here",
+            "share",
+            rank=5,
+        ),
+        lambda line: number(line.plan.cost_share if line.plan else None, present.percent),
+    ),
+    Shown(
+        Column(
+            "clock",
+            "CLOCK",
+            7,
+            "how far this machine's clock is ahead of the server's, in seconds",
+            "arrival of apftop's own request in dump_requests, else the Date header",
+            "seconds",
+            rank=7,
+        ),
+        _skew,
+    ),
+    Shown(
+        Column(
+            "up", "UP", 6, "seconds since the server's process started", "process_start_time_seconds", "seconds", rank=6
+        ),
+        _uptime,
+    ),
+    Shown(
+        Column(
+            "identity",
+            "IDENTITY",
+            8,
+            "first digits of the SHA-256 of the server's certificate",
+            "the TLS connection",
+            "text",
+            rank=9,
+        ),
+        lambda line: words(line.replica.peer[:SHORT_ID] or None),
+    ),
+    Shown(
+        Column(
+            "left_out",
+            "LEFT OUT",
+            10,
+            "what is not asked for now, and why",
+            "the plan of polling",
+            "text",
+            most=80,
+            rank=8,
+        ),
+        _left_out,
+    ),
+)
