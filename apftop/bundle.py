@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 import msgspec
 
+from apftop.bundle_answers import ANSWERS, SCRAPE, read_answers
 from apftop.bundle_files import Files, Pick, read_files
-from apftop.bundle_times import Meta, Times, read_meta, read_stamp, read_times
+from apftop.bundle_times import UNREADABLE, Meta, Times, read_meta, read_stamp, read_times
 from apftop.errors import Trouble
 from apftop.http_text import HttpAnswer, http_date, parse_http
 from apftop.other_body import UTF8_BOM
@@ -18,23 +20,15 @@ from apftop.records.raw import DUMPS, KEPT_HEADERS, OBJECTS, Endpoint, Sample
 SINGLE = "server"
 """The replica's name in a bundle without a folder `replicas`."""
 
-STEMS = {
-    "metrics": Endpoint.METRICS,
-    "metrics_t0": Endpoint.METRICS,
-    "metrics_t1": Endpoint.METRICS,
-    "dump_priority_levels": Endpoint.LEVELS,
-    "dump_queues": Endpoint.QUEUES,
-    "dump_requests": Endpoint.REQUESTS,
-    "flowschemas": Endpoint.SCHEMAS,
-    "prioritylevels": Endpoint.CONFIGS,
-    "prioritylevelconfigurations": Endpoint.CONFIGS,
-}
+STEMS = {endpoint.value: endpoint for endpoint in Endpoint} | {"prioritylevelconfigurations": Endpoint.CONFIGS}
 METRICS_SUFFIXES = (".txt", ".pb", ".prom", "")
 DUMP_SUFFIXES = (".txt", "")
 OBJECT_SUFFIXES = (".yaml", ".yml", ".json")
 HTTP_SUFFIXES = (".txt", ".http", "")
-NOTES = {"scrape.json", "http.json", "http_meta.json"}
-ORDER = ("flowschemas", "prioritylevels", "prioritylevelconfigurations", "metrics_t0", "metrics", "metrics_t1")
+NOTES = {str(SCRAPE), str(ANSWERS), "http.json", "http_meta.json"}
+ORDER = ("flowschemas", "prioritylevels", "prioritylevelconfigurations", "metrics")
+TWICE = ("metrics", "dump_priority_levels")
+_NUMBERED = re.compile(r"(.+)_t([0-9]+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,18 +41,25 @@ class Bundle:
 
 
 def read_bundle(path: Path, pick: Pick) -> Bundle:
-    """Read a folder or .tgz. Raises Trouble when it is no bundle at all; single bad files are named in `problems`."""
+    """Read a folder or .tgz. Raises Trouble when it is no bundle at all; single bad files are named in `problems`.
+
+    Where answers.json tells of the answers, the samples are those that were saved, in their order.
+    """
     files = read_files(path, pick, _known)
-    if not any(_stem(name) in STEMS or name.name == "http.json" for name in (*files.bodies, *files.faults)):
+    if not any(_about(name) or name.name in ("http.json", str(ANSWERS)) for name in (*files.bodies, *files.faults)):
         raise Trouble(
             "nothing here that apftop knows",
             str(path),
             "a bundle holds metrics.txt, dump_requests.txt, flowschemas.yaml ...",
         )
     problems: list[str] = []
+    told = read_answers(files, problems)
+    if told is not None:
+        times = read_times(files.bodies.get(SCRAPE), str(SCRAPE), problems)
+        return Bundle(tuple(told), times, tuple(problems))
     shared = {name: body for name, body in files.bodies.items() if name.parts[0] != "replicas"}
     servers = sorted({name.parts[1] for name in (*files.bodies, *files.faults) if _of_replica(name)})
-    times = read_times(shared.get(PurePosixPath("scrape.json")), "scrape.json", problems)
+    times = read_times(shared.get(SCRAPE), str(SCRAPE), problems)
     samples: list[Sample] = []
     for server in servers or [SINGLE]:
         root = PurePosixPath("replicas", server) if servers else PurePosixPath()
@@ -72,31 +73,39 @@ def _known(name: PurePosixPath) -> bool:
     """Whether a path (without `.gz`) is one that a bundle has; an editor's leftovers such as `x.yaml.orig` are not."""
     if _of_replica(name):
         name = PurePosixPath(*name.parts[2:])
-    stem, suffix = _stem(name), "".join(name.suffixes)
+    endpoint, suffix = _about(name), "".join(name.suffixes)
     if name.parts[0] == "http" and len(name.parts) == 2:
-        return stem in STEMS and suffix in HTTP_SUFFIXES
+        return endpoint is not None and suffix in HTTP_SUFFIXES
     if len(name.parts) != 1:
         return False
-    return name.name in NOTES or (stem in STEMS and suffix in _suffixes(STEMS[stem]))
+    return name.name in NOTES or (endpoint is not None and suffix in _suffixes(endpoint))
 
 
 def _suffixes(endpoint: Endpoint) -> tuple[str, ...]:
-    if endpoint in OBJECTS:
-        return OBJECT_SUFFIXES
-    return METRICS_SUFFIXES if endpoint is Endpoint.METRICS else DUMP_SUFFIXES
+    if endpoint is Endpoint.METRICS:
+        return METRICS_SUFFIXES
+    return DUMP_SUFFIXES if endpoint in DUMPS else OBJECT_SUFFIXES
 
 
 def _of_replica(name: PurePosixPath) -> bool:
     return name.parts[0] == "replicas" and len(name.parts) > 2
 
 
-def _stem(name: PurePosixPath) -> str:
-    return name.name.split(".", 1)[0]
+def _stem(name: PurePosixPath) -> tuple[str, int | None]:
+    """What a file's name says before its suffixes, and the number of `_t0`, `_t1` ... if it ends so."""
+    stem = name.name.split(".", 1)[0]
+    numbered = _NUMBERED.fullmatch(stem)
+    return (numbered[1], int(numbered[2])) if numbered else (stem, None)
+
+
+def _about(name: PurePosixPath) -> Endpoint | None:
+    """The endpoint whose answer a file holds."""
+    return STEMS.get(_stem(name)[0])
 
 
 def _lost(name: PurePosixPath) -> bool:
     """Whether a file beside `replicas` can only be of one server."""
-    return _stem(name) in STEMS and STEMS[_stem(name)] not in OBJECTS
+    return _about(name) not in (None, *OBJECTS)
 
 
 def _replica(
@@ -108,24 +117,24 @@ def _replica(
         for name in (*files.bodies, *files.faults):
             if name.parts[0] != "replicas" and name not in own and not _lost(name):
                 own[name] = name
-    scrape = PurePosixPath("scrape.json")
     times = shared_times
-    if root.parts and own.get(scrape, scrape) != scrape:
-        times = read_times(files.bodies.get(own[scrape]), str(own[scrape]), problems)
+    if root.parts and own.get(SCRAPE, SCRAPE) != SCRAPE:
+        times = read_times(files.bodies.get(own[SCRAPE]), str(own[SCRAPE]), problems)
     noted = own.get(PurePosixPath("http_meta.json"))
     meta = read_meta(files.bodies.get(noted) if noted else None, problems)
-    if {"metrics", "metrics_t0", "metrics_t1"} <= {_stem(inner) for inner in own if len(inner.parts) == 1}:
-        extra = next(inner for inner in own if _stem(inner) == "metrics" and len(inner.parts) == 1)
-        problems.append(f"{own.pop(extra)}: left out, since metrics_t0 and metrics_t1 are there")
+    for twice in TWICE:
+        there = {_stem(inner): inner for inner in own if len(inner.parts) == 1}
+        if {(twice, None), (twice, 0), (twice, 1)} <= there.keys():
+            problems.append(f"{own.pop(there[twice, None])}: left out, since {twice}_t0 and {twice}_t1 are there")
     for inner in sorted(own, key=_rank):
         name = own[inner]
-        stem = _stem(inner)
+        endpoint = _about(inner)
         if inner.name == "http.json":
             yield from _answers(server, files, name, problems)
             continue
-        if stem not in STEMS:
+        if endpoint is None:
             continue
-        sample = _timed(Sample(server, STEMS[stem], origin=str(name)), stem, inner.name, times, meta)
+        sample = _timed(Sample(server, endpoint, origin=str(name)), inner, times, meta)
         if name in files.faults:
             yield replace(sample, error=files.faults[name])
         elif inner.parts[0] == "http":
@@ -134,27 +143,29 @@ def _replica(
             yield replace(sample, body=files.bodies[name], content_type=files.content_types.get(name, ""))
 
 
-def _rank(inner: PurePosixPath) -> tuple[bool, int, str]:
-    stem = _stem(inner)
-    return inner.parts[0] == "http", ORDER.index(stem) if stem in ORDER else len(ORDER), str(inner)
+def _rank(inner: PurePosixPath) -> tuple[bool, int, str, float, str]:
+    """Objects, metrics, dumps; what was saved without a number beside a `_t0` is the later one."""
+    stem, number = _stem(inner)
+    order = ORDER.index(stem) if stem in ORDER else len(ORDER)
+    return inner.parts[0] == "http", order, stem, 0.5 if number is None else number, str(inner)
 
 
-def _timed(sample: Sample, stem: str, file: str, times: Times, meta: Meta) -> Sample:
+def _timed(sample: Sample, inner: PurePosixPath, times: Times, meta: Meta) -> Sample:
     """Give a saved answer the times that were noted with it: those of scrape.json are nobody's measured clock."""
-    dump = sample.endpoint in DUMPS
-    if stem == "metrics_t0":
+    number = _stem(inner)[1]
+    if number == 0:
         stamp = times.t0
-    elif sample.endpoint is Endpoint.METRICS:
+    elif number is not None or sample.endpoint is Endpoint.METRICS:
         stamp = times.t1 if times.t1 is not None else times.t0
     else:
         stamp = times.t1 if times.shown else None
-    noted = meta.of(sample.replica, file)
+    noted = meta.of(sample.replica, inner.name)
     return replace(
         sample,
         sent=noted.sent,
         received=noted.received,
         server_date=noted.date,
-        server_time=times.dump_time if dump else None,
+        server_time=times.dump_time if sample.endpoint in DUMPS and number != 0 else None,
         noted=stamp,
     )
 
@@ -200,7 +211,7 @@ def _answers(server: str, files: Files, name: PurePosixPath, problems: list[str]
     """The answers of http.json: how this tool, or another one, was treated."""
     try:
         noted = msgspec.json.decode(files.bodies[name].removeprefix(UTF8_BOM), type=list[_Noted])
-    except (msgspec.DecodeError, KeyError) as error:
+    except (*UNREADABLE, KeyError) as error:
         problems.append(files.faults.get(name) or f"{name}: {error}")
         return
     for one in noted:

@@ -63,8 +63,13 @@ def read_files(path: Path, pick: Pick, wanted: Callable[[PurePosixPath], bool]) 
     return files
 
 
+def is_raw(name: PurePosixPath) -> bool:
+    """Whether a file is an answer as raw HTTP; a replica may be called `http` as well."""
+    return name.parent.name == "http" and name.parts[:-1] != ("replicas", "http")
+
+
 def _read(files: Files, name: PurePosixPath, stream: IO[bytes], pick: Pick, *, packed: bool) -> None:
-    if name.name.startswith("metrics") and "http" not in name.parts[:-1]:
+    if name.name.startswith("metrics") and not is_raw(name):
         chunks = iter(lambda: stream.read(CHUNK), b"")
         content_type = "application/vnd.google.protobuf" if ".pb" in name.suffixes else ""
         files.bodies[name], files.content_types[name] = pick(chunks, content_type, "")

@@ -3,27 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 import msgspec
 
+from apftop.errors import one_line
 from apftop.http_text import http_date
 from apftop.other_body import UTF8_BOM
 
 # From before Kubernetes to long after this code: milliseconds and other slips lie outside.
 EARLIEST, LATEST = 0.0, 4102444800.0
+UNREADABLE = (msgspec.DecodeError, RecursionError)
+"""What decoding of hostile notes raises."""
 
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """When the samples were taken, Unix seconds; `shown` is False where only their distance is known."""
+    """When the samples were taken, Unix seconds, and of whom in words where that was noted.
+
+    `shown` is False where only their distance is known.
+    """
 
     t0: float | None = None
     t1: float | None = None
     interval_s: float | None = None
     dump_time: float | None = None
     shown: bool = True
+    source: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +60,7 @@ class _Scrape(msgspec.Struct, frozen=True):
     t1: str | float | None = None
     interval_s: float | None = None
     dump_time: str | float | None = None
+    source: str = ""
 
 
 class _Entry(msgspec.Struct, frozen=True, rename={"date": "Date"}):
@@ -67,9 +75,13 @@ def read_times(body: bytes | None, origin: str, problems: list[str]) -> Times:
         return Times()
     try:
         noted = msgspec.json.decode(body.removeprefix(UTF8_BOM), type=_Scrape)
-    except msgspec.DecodeError as error:
+    except UNREADABLE as error:
         problems.append(f"{origin}: {error}; times are unknown")
         return Times()
+    return replace(_times(noted, origin, problems), source=one_line(noted.source))
+
+
+def _times(noted: _Scrape, origin: str, problems: list[str]) -> Times:
     t0, t1, dump_time = (_stamp(value, origin, problems) for value in (noted.t0, noted.t1, noted.dump_time))
     interval = noted.interval_s
     if t0 is not None and t1 is not None:
@@ -95,7 +107,7 @@ def read_meta(body: bytes | None, problems: list[str]) -> Meta:
         return Meta()
     try:
         noted = msgspec.json.decode(body.removeprefix(UTF8_BOM), type=dict[str, _Entry])
-    except msgspec.DecodeError as error:
+    except UNREADABLE as error:
         problems.append(f"http_meta.json: {error}")
         return Meta()
     return Meta(

@@ -159,6 +159,17 @@ def test_times_beyond_all_calendars_are_named_and_left_out(t0: str, tmp_path: Pa
     assert report(bundle)["taken"]["t0"] is None
 
 
+@pytest.mark.parametrize("name", ["scrape.json", "http_meta.json", "http.json", "answers.json"])
+@pytest.mark.parametrize("depth", [1, 200_000])
+def test_notes_that_are_something_else_are_named(name: str, depth: int, tmp_path: Path) -> None:
+    bundle = tmp_path / "bundle"
+    shutil.copytree(CASES / "C03", bundle)
+    (bundle / name).write_text('[{"x": ' * depth + "3" + "}]" * depth)
+    found = read(bundle)
+
+    assert any(problem.startswith(name) for problem in found.problems)
+
+
 def test_notes_alone_are_no_bundle(tmp_path: Path) -> None:
     (tmp_path / "scrape.json").write_text('{"interval_s": 30}')
 
@@ -276,6 +287,39 @@ def test_an_unreadable_first_answer_is_named_although_the_second_is_fine(body: b
     assert any("metrics_t0.txt" in problem for problem in replica["problems"])
     assert replica["levels"]["workload-low"]["dispatched"] is None
     assert replica["levels"]["workload-low"]["seats_in_use"] == 39
+
+
+def test_two_dumps_of_levels_alone_give_rates(tmp_path: Path) -> None:
+    before = (CASES / "C03" / "dump_priority_levels.txt").read_text()
+    after = "".join(_raised(line, 10) if line.startswith("workload-low,") else line for line in before.splitlines(True))
+    (tmp_path / "dump_priority_levels_t0.txt").write_text(before)
+    (tmp_path / "dump_priority_levels_t1.txt").write_text(after)
+    shutil.copy(CASES / "C03" / "scrape.json", tmp_path)
+    found = of(read(tmp_path), Endpoint.LEVELS)
+    level = report(tmp_path)["replicas"]["server"]["levels"]["workload-low"]
+
+    assert [one.noted for one in found] == [T0, T1]
+    assert [one.server_time for one in found] == [None, None]
+    assert level["dispatched"] == 300
+
+
+def _raised(line: str, per_s: int) -> str:
+    """A row of dump_priority_levels half a minute later."""
+    cells = line.split(",")
+    cells[6] = f" {int(cells[6]) + 30 * per_s}"
+    return ",".join(cells)
+
+
+def test_two_numbered_dumps_leave_out_a_third(tmp_path: Path) -> None:
+    for name in ("dump_priority_levels", "dump_priority_levels_t0", "dump_priority_levels_t1"):
+        shutil.copy(CASES / "C03" / "dump_priority_levels.txt", tmp_path / f"{name}.txt")
+    found = read(tmp_path)
+
+    assert [one.origin for one in of(found, Endpoint.LEVELS)] == [
+        "dump_priority_levels_t0.txt",
+        "dump_priority_levels_t1.txt",
+    ]
+    assert any("dump_priority_levels.txt: left out" in problem for problem in found.problems)
 
 
 def test_answers_in_the_wrong_order_give_no_rates(tmp_path: Path) -> None:

@@ -3,38 +3,32 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
 
-from apftop.access import Access
 from apftop.bundle import read_bundle
-from apftop.cli_options import access_overrides, asks_servers
-from apftop.cluster import find
+from apftop.cli_options import asks_servers
 from apftop.derive.frame import frame
 from apftop.errors import UNREAD
-from apftop.fetch import Manner, Turn, run
 from apftop.live import fold
 from apftop.output import complain, write
-from apftop.parse.body import BodyPicker, pick
-from apftop.parse.vocabulary import asked_names, wanted
+from apftop.parse.body import pick
+from apftop.parse.vocabulary import wanted
 from apftop.present import json_text
 from apftop.records.frame import Frame
-from apftop.records.raw import OBJECTS, Endpoint
 from apftop.records.state import State
 from apftop.report.document import document, taken_of
+from apftop.report.looking import Servers, first_look, next_look, notes, servers, unseen
 from apftop.report.text import text
-
-FIRST = (Endpoint.LEVELS, Endpoint.METRICS, Endpoint.SCHEMAS, Endpoint.CONFIGS)
-LATER = (Endpoint.LEVELS, Endpoint.QUEUES, Endpoint.REQUESTS, Endpoint.METRICS)
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """One Frame and how it came about."""
+    """One Frame and how it came about. `notes` say what it cannot show, though nothing went wrong."""
 
     frame: Frame
     source: str
@@ -42,6 +36,7 @@ class Look:
     t1: float | None
     interval_s: float | None
     problems: tuple[str, ...]
+    notes: tuple[str, ...]
 
 
 def report(path: Path | None, options: Mapping[str, Any], *, count_given: bool) -> int:
@@ -65,46 +60,29 @@ def _bundle(path: Path, options: Mapping[str, Any]) -> Look:
     bundle = read_bundle(path, lambda chunks, kind, encoding: pick(chunks, kind, encoding, families))
     seen = frame(fold(bundle.samples), options["request_timeout"])
     times = bundle.times
+    source = f"{path} ({times.source})" if times.source else str(path)
     if not times.shown:
-        return Look(seen, str(path), None, None, times.interval_s, bundle.problems)
+        return Look(seen, source, None, None, times.interval_s, bundle.problems, unseen(seen))
     t0, t1 = times.t0 or seen.t0, times.t1 or seen.t1
-    return Look(seen, str(path), t0, t1, times.interval_s or _window(seen), bundle.problems)
+    return Look(seen, source, t0, t1, times.interval_s or _window(seen), bundle.problems, unseen(seen))
 
 
 def _live(options: Mapping[str, Any], *, endless: bool) -> Iterator[Look]:
-    accesses = find(options["servers"], options["kubeconfig"], options["context"], access_overrides(options))
-    manner = Manner(families=asked_names(), picker=Picked)
-    state = fold(run(accesses, [Turn(FIRST), Turn(LATER, options["interval"])], manner))
+    at = servers(options)
+    state = fold(first_look(at, options["interval"]))
     number = 1
     while True:
-        yield _live_look(state, accesses, options)
+        yield _live_look(state, at, options)
         if not endless and number >= options["count"]:
             return
         number += 1
-        state = fold(run(accesses, [Turn((), 0.0), Turn((*LATER, *OBJECTS), options["interval"])], manner), state)
+        state = fold(next_look(at, options["interval"]), state)
 
 
-def _live_look(state: State, accesses: Sequence[Access], options: Mapping[str, Any]) -> Look:
+def _live_look(state: State, at: Servers, options: Mapping[str, Any]) -> Look:
     seen = frame(state, options["request_timeout"])
     interval = seen.t1 - seen.t0 if seen.t0 is not None and seen.t1 is not None else None
-    return Look(seen, ", ".join(access.name for access in accesses), seen.t0, seen.t1, interval, _unverified(accesses))
-
-
-def _unverified(accesses: Sequence[Access]) -> tuple[str, ...]:
-    return tuple(f"{access.name}: its certificate is not verified" for access in accesses if access.insecure)
-
-
-class Picked:
-    """The picker of metrics families in the shape that fetching wants."""
-
-    def __init__(self, content_type: str, content_encoding: str, _first: bytes) -> None:
-        self._picker = BodyPicker(content_type, content_encoding, wanted())
-
-    def feed(self, chunk: bytes) -> None:
-        self._picker.feed(chunk)
-
-    def finish(self) -> bytes:
-        return self._picker.finish()[0]
+    return Look(seen, at.source, seen.t0, seen.t1, interval, (), notes(at, seen))
 
 
 def _window(seen: Frame) -> float | None:
@@ -114,17 +92,17 @@ def _window(seen: Frame) -> float | None:
 def _show(look: Look, output: str, *, lines: bool) -> None:
     if output == "json":
         taken = taken_of(look.t0, look.t1, look.interval_s)
-        found = document(look.frame, look.source, taken, look.problems)
+        found = document(look.frame, look.source, taken, (*look.problems, *look.notes))
         write(json_text(json.dumps(found, ensure_ascii=False, allow_nan=False, indent=None if lines else 2)))
         complain(_problems(look))
     else:
-        complain(look.problems)
+        complain((*look.problems, *look.notes))
         write(text(look.frame, look.source, look.t0, look.t1, look.interval_s))
 
 
 def _problems(look: Look) -> list[str]:
     found = [f"{name}: {one}" for name, replica in look.frame.replicas.items() for one in replica.problems]
-    return [*look.problems, *found]
+    return [*look.problems, *look.notes, *found]
 
 
 def _unread(look: Look) -> bool:

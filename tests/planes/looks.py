@@ -7,14 +7,14 @@ import subprocess
 import sys
 from typing import Any
 
-from apftop.cluster import find
+from apftop.cluster import reach
 from apftop.derive.frame import frame
 from apftop.fetch import LOOK, Form, Manner, Turn, run
 from apftop.live import fold
+from apftop.parse.body import picker_of_apf
 from apftop.parse.vocabulary import asked_names
 from apftop.records.frame import Replica
 from apftop.records.raw import Endpoint, Sample
-from apftop.report.command import Picked
 from tests.planes.plane import Plane
 
 
@@ -28,8 +28,8 @@ def look(
     named: bool = True,
 ) -> list[Sample]:
     """One look at one replica: everything, or what is named."""
-    accesses = find([], str(plane.kubeconfig(user, replica)))
-    manner = Manner(families=asked_names() if named else (), form=form, gzip=gzip, picker=Picked)
+    accesses = reach([], str(plane.kubeconfig(user, replica))).ways
+    manner = Manner(families=asked_names() if named else (), form=form, gzip=gzip, picker=picker_of_apf)
     return run(accesses, [Turn(wants or LOOK)], manner)
 
 

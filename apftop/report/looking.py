@@ -1,0 +1,105 @@
+"""One look, for commands without a screen: which servers it goes to, what they are asked, and what it cannot see."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from apftop.access import Access
+from apftop.cli_options import access_overrides
+from apftop.cluster import reach
+from apftop.fetch import Manner, Turn, ask, open_session, run
+from apftop.parse.body import picker_of_apf
+from apftop.parse.vocabulary import asked_names
+from apftop.poll.discover import Found, discovered
+from apftop.poll.leases import PATH as LEASES_PATH
+from apftop.records.frame import Frame
+from apftop.records.raw import OBJECTS, Endpoint, Sample
+
+FIRST = (Endpoint.LEVELS, Endpoint.METRICS, *OBJECTS)
+LATER = (Endpoint.LEVELS, Endpoint.QUEUES, Endpoint.REQUESTS, Endpoint.METRICS)
+DISCOVERY_S = 3.0
+"""So long it may take until a server begins to tell of its replicas; then it is asked itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Servers:
+    """The servers to ask, whom they are of in words, and why there may be more of them than these.
+
+    `way` is the server that was asked for the replicas, None where they are named by hand; `found` whether it told.
+    """
+
+    accesses: tuple[Access, ...]
+    source: str
+    notes: tuple[str, ...]
+    way: Access | None = None
+    found: bool = False
+
+
+def servers(options: Mapping[str, Any]) -> Servers:
+    """The servers that options name, or all replicas of the kubeconfig's cluster as far as they are found.
+
+    Raises Unreachable, and UsageError for options that make no sense.
+    """
+    at = reach(options["servers"], options["kubeconfig"], options["context"], access_overrides(options))
+    insecure = tuple(f"{way.name}: its certificate is not verified" for way in at.ways if way.insecure)
+    if not at.discover:
+        return Servers(at.ways, at.source, insecure)
+    (way,) = at.ways
+    found = asyncio.run(_found(way))
+    told = (*insecure, *((found.news,) if found.news else ()))
+    return Servers(found.accesses or at.ways, at.source, told, way, bool(found.accesses))
+
+
+async def _found(way: Access) -> Found:
+    manner = replace(manner_of_looks(), first_byte_s=DISCOVERY_S)
+    async with open_session(way, manner) as session:
+        return await discovered(session, way, manner)
+
+
+def first_look(at: Servers, interval_s: float) -> list[Sample]:
+    """Two looks at each server, and one at the leases. Blocks. Raises Unreachable."""
+    samples = run(at.accesses, [Turn(FIRST), Turn(LATER, interval_s)], manner_of_looks())
+    answering = {sample.replica for sample in samples if sample.status is not None}
+    return samples + asyncio.run(_leases([access for access in at.accesses if access.name in answering]))
+
+
+def next_look(at: Servers, interval_s: float) -> list[Sample]:
+    """One more look at each server, after a while. Blocks. Raises Unreachable."""
+    return run(at.accesses, [Turn((), 0.0), Turn((*LATER, *OBJECTS), interval_s)], manner_of_looks())
+
+
+async def _leases(accesses: Sequence[Access]) -> list[Sample]:
+    """The leases by the first server that tells or refuses them, and what went wrong on the way."""
+    samples: list[Sample] = []
+    for access in accesses:
+        async with open_session(access, manner_of_looks()) as session:
+            sample, _ = await ask(session, access, Endpoint.LEASES, manner_of_looks(), LEASES_PATH)
+        samples.append(sample)
+        # Another kind of server has none.
+        if sample.status is not None and sample.status < 500 and sample.status != 404:
+            break
+    return samples
+
+
+def manner_of_looks() -> Manner:
+    """How one look asks: metrics by family, and only those kept."""
+    return Manner(families=asked_names(), picker=picker_of_apf)
+
+
+def notes(at: Servers, seen: Frame) -> tuple[str, ...]:
+    """What a look cannot show though nothing went wrong; none where no server answered, which says enough."""
+    answered = any(isinstance(said, int) for replica in seen.replicas.values() for said in replica.endpoints.values())
+    return (*at.notes, *unseen(seen)) if answered else ()
+
+
+def unseen(seen: Frame) -> tuple[str, ...]:
+    """A line on kube-apiservers that are alive by their leases and were not looked at."""
+    known = sum(replica.kind != "extension" for replica in seen.replicas.values())
+    alive = seen.servers_alive or 0
+    if alive <= known:
+        return ()
+    way = "the URL leads to one of them, or to a load balancer" if known == 1 else "only these are looked at"
+    return (f"{known} of {alive} API servers that are alive by their leases: {way}; name all with --server",)

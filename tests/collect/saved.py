@@ -1,0 +1,92 @@
+"""Saving samples and reading them back, and samples of real servers to do it with."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from apftop.bundle import Bundle, read_bundle
+from apftop.collect.writer import write_bundle
+from apftop.parse.body import pick
+from apftop.parse.vocabulary import wanted
+from apftop.records.raw import FLOW_SCHEMA_UID, LEVEL_UID, Endpoint, Sample
+from tests.recording import Recording, Scrape, recordings
+
+TEXT = "text/plain; version=0.0.4; charset=utf-8"
+FIRST = (Endpoint.LEVELS, Endpoint.METRICS)
+LATER = (Endpoint.LEVELS, Endpoint.QUEUES, Endpoint.REQUESTS, Endpoint.METRICS)
+RECORDINGS = recordings()
+DUMP = (
+    b"PriorityLevelName, ActiveQueues, IsIdle, IsQuiescing, WaitingRequests, ExecutingRequests\n"
+    b"exempt,            0,            true,   false,       0,               1\n"
+    b"load,              0,            true,   false,       0,               0\n"
+)
+REQUESTS = (
+    b"PriorityLevelName, FlowSchemaName, QueueIndex, RequestIndexInQueue, FlowDistingsher, ArriveTime, "
+    b"InitialSeats, FinalSeats, AdditionalLatency, StartTime\n"
+    b"load, load, 2, 0, alice, 2026-04-12T10:03:00Z, 1, 0, 0s, 0001-01-01T00:00:00Z\n"
+)
+QUEUES = b"PriorityLevelName, Index, PendingRequests, ExecutingRequests, SeatsInUse\n"
+SCHEMAS = (
+    b'{"kind":"FlowSchemaList","apiVersion":"flowcontrol.apiserver.k8s.io/v1","items":[{"metadata":{"name":"load",'
+    b'"uid":"fs-load"},"spec":{"matchingPrecedence":500,"priorityLevelConfiguration":{"name":"load"}}}]}'
+)
+CONFIGS = (
+    b'{"kind":"PriorityLevelConfigurationList","apiVersion":"flowcontrol.apiserver.k8s.io/v1","items":[{"metadata":'
+    b'{"name":"load","uid":"uid-load"},"spec":{"type":"Limited","limited":{"nominalConcurrencyShares":10,'
+    b'"limitResponse":{"type":"Reject"}}}}]}'
+)
+LEASES = b'{"kind":"LeaseList","items":[{"metadata":{"name":"apiserver-a"},"spec":{}}]}'
+
+
+def read(path: Path) -> Bundle:
+    def picked(chunks: Iterable[bytes], kind: str, encoding: str) -> tuple[bytes, str]:
+        return pick(chunks, kind, encoding, wanted())
+
+    return read_bundle(path, picked)
+
+
+def saved(samples: Sequence[Sample], name: str = "bundle") -> Bundle:
+    """What comes back of samples that were saved under a name."""
+    with tempfile.TemporaryDirectory() as folder:
+        return read(write_bundle(samples, Path(folder) / name, source="test"))
+
+
+def two_looks(*several: Recording) -> list[Sample]:
+    """Two looks at all replicas of recordings, as if this tool had asked."""
+    samples = []
+    for recording in several:
+        for replica in recording.replicas:
+            first, *_, last = recording.of(replica)
+            samples += [*_asked(first, recording.name, FIRST), *_asked(last, recording.name, LATER)]
+    return samples
+
+
+def _asked(scrape: Scrape, name: str, wants: tuple[Endpoint, ...]) -> Iterable[Sample]:
+    for number, endpoint in enumerate(wants):
+        sent, body = scrape.t + number * 0.015625, scrape.bodies[endpoint]
+        if endpoint is Endpoint.METRICS:
+            body, _ = pick([body], TEXT, "", wanted())
+        yield Sample(
+            replica=f"{name}:{6443 + int(scrape.replica)}",
+            endpoint=endpoint,
+            body=body,
+            status=200,
+            content_type=TEXT if endpoint is Endpoint.METRICS else "text/plain; charset=utf-8",
+            sent=sent,
+            begun=sent + 0.0078125,
+            received=sent + 0.01,
+            server_date=float(int(sent)),
+            headers=(("content-type", TEXT), (FLOW_SCHEMA_UID, "uid-of-schema"), (LEVEL_UID, "uid-of-level")),
+            wire_bytes=len(body),
+            whole_bytes=len(body),
+            named=endpoint is Endpoint.METRICS,
+            peer="ab" * 32,
+        )
+
+
+SAMPLES = two_looks(*RECORDINGS)
+"""Two looks at three replicas."""
+
+FOLDERS = ["contention-1.30.4%3A6443", "contention-1.37.2%3A6443", "fourphase-1.30.4%3A6444"]
