@@ -7,7 +7,7 @@ import logging
 import queue
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from apftop.access import Access
@@ -20,7 +20,7 @@ from apftop.parse.body import picker_of_apf
 from apftop.poll.net import Net
 from apftop.records.asking import Demand, Plan
 from apftop.records.moment import Moment
-from apftop.records.raw import Endpoint, Sample
+from apftop.records.raw import LEVEL_UID, Endpoint, Sample
 from apftop.records.state import ReplicaState, State
 from apftop.trends import Trends, trends
 
@@ -39,12 +39,26 @@ Kept = Mapping[tuple[str, Endpoint], tuple[Sample, ...]]
 
 
 def keep(kept: Kept, sample: Sample) -> Kept:
-    """The answers that a frame stands on after one more: the last good ones, and behind them the last that failed."""
+    """The answers that a frame stands on after one more: the last good ones, and behind them the last that failed.
+
+    Of those that make room only what APF did with them is kept, under DISCOVERY: they are counted in what came since.
+    """
     key = sample.replica, sample.endpoint
-    good = [one for one in kept.get(key, ()) if one.ok]
-    if sample.ok:
-        return {**kept, key: (*good, sample)[-KEPT_OF.get(sample.endpoint, 1) :]}
-    return {**kept, key: (*good, sample)}
+    if sample.endpoint is Endpoint.DISCOVERY:
+        return _with_own(kept, sample.replica, (sample,))
+    good = tuple(one for one in kept.get(key, ()) if one.ok)
+    stay = (*good, sample)[-KEPT_OF.get(sample.endpoint, 1) :] if sample.ok else (*good, sample)
+    gone = (one for one in kept.get(key, ()) if all(one is not other for other in stay))
+    bare = (replace(one, endpoint=Endpoint.DISCOVERY, body=b"") for one in gone)
+    return _with_own({**kept, key: stay}, sample.replica, bare)
+
+
+def _with_own(kept: Kept, replica: str, more: Iterable[Sample]) -> Kept:
+    """With further requests of ours that count since the first of the two answers that a frame compares."""
+    key = replica, Endpoint.DISCOVERY
+    since = min((one.sent or 0.0 for two in KEPT_OF for one in kept.get((replica, two), ())), default=0.0)
+    own = (*kept.get(key, ()), *(one for one in more if one.header(LEVEL_UID) is not None))
+    return {**kept, key: tuple(one for one in own if (one.sent or 0.0) >= since)}
 
 
 def moment(

@@ -18,11 +18,11 @@ from apftop.derive.frame import frame
 from apftop.live import fold, observe
 from apftop.records.asking import Demand
 from apftop.records.moment import Moment
-from apftop.records.raw import DUMP_PATHS, Endpoint, Sample
+from apftop.records.raw import DUMP_PATHS, FLOW_SCHEMA_UID, LEVEL_UID, Endpoint, Sample
 from apftop.records.state import State
 from apftop.watching import Watching, keep, moment
 from tests.derive.build import a_sample, dispatched, exposition, level_row, levels_dump
-from tests.derive.test_frame import configs, requests_dump
+from tests.derive.test_frame import configs, requests_dump, schemas
 from tests.reach.server import Ca, Reply, Server
 
 LEVELS, REQUESTS, METRICS = DUMP_PATHS + Endpoint.LEVELS, DUMP_PATHS + Endpoint.REQUESTS, "/metrics"
@@ -250,6 +250,35 @@ def test_the_answers_are_kept_that_a_frame_stands_on() -> None:
     # What fails now does not take away what was read before, and is kept for as long as it lasts.
     assert kept(*at(Endpoint.METRICS, 1, 2), *at(Endpoint.METRICS, 3, 4, status=403)) == [1, 2, 4]
     assert kept(*at(Endpoint.CONFIGS, 1), *at(Endpoint.CONFIGS, 2, status=403), *at(Endpoint.CONFIGS, 3)) == [3]
+
+
+def test_requests_of_ours_that_made_room_for_later_ones_are_counted_all_the_same() -> None:
+    headers = ((FLOW_SCHEMA_UID, "fs-load"), (LEVEL_UID, "uid-load"))
+
+    def of_ours(t: float, endpoint: Endpoint = Endpoint.LEVELS) -> Sample:
+        body = levels_dump(level_row("load", 0, 1, int(t), 0, 0, 0))
+        metrics = exposition(dispatched(100 + t))
+        return replace(a_sample(metrics if endpoint is Endpoint.METRICS else body, t, endpoint), headers=headers)
+
+    samples = [
+        a_sample(configs("load"), 0.1, Endpoint.CONFIGS),
+        a_sample(schemas("load"), 0.2, Endpoint.SCHEMAS),
+        of_ours(1.0),
+        of_ours(2.0, Endpoint.METRICS),
+        *map(of_ours, (3.0, 4.0, 5.0, 6.0)),
+        of_ours(7.0, Endpoint.METRICS),
+        of_ours(8.0),
+    ]
+    held: watching.Kept = {}
+    for sample in samples:
+        held = keep(held, sample)
+    found = moment(fold(samples), 1, "", {}, {}, (), held)
+    again = frame(fold(found.samples))
+
+    assert len(found.samples) < len(samples)
+    assert again.replicas["kas"].levels == found.frame.replicas["kas"].levels
+    counts = found.frame.replicas["kas"].levels["load"].counts
+    assert counts is not None and counts.dispatched == 0.0
 
 
 def test_a_moment_can_be_made_of_any_samples() -> None:

@@ -1,0 +1,103 @@
+"""The requests of a scenario's clients, as they come to one replica."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from dataclasses import dataclass
+from random import Random
+
+from apftop.demo.request import Target
+from apftop.demo.scenario import Call, Client, Scenario
+
+NANOSECONDS = 1_000_000_000
+_SUFFIX = "bcdfghjklmnpqrstvwxz2456789"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One request as its client sends it."""
+
+    user: str
+    groups: tuple[str, ...]
+    target: Target
+    call: Call
+    service_ns: int
+    timeout_s: float
+    retries: int
+
+
+class Stream:
+    """What one client sends to one replica: at random times by its rates, drawn from a generator of its own.
+
+    `epoch_ns` is when the scenario begins.
+    """
+
+    def __init__(self, scenario: Scenario, client: Client, replica: int, seed: str, epoch_ns: int) -> None:
+        users = client.users[replica :: scenario.replicas] if len(client.users) >= scenario.replicas else client.users
+        self._client = client
+        self._random = Random(seed)  # noqa: S311  a simulation, not a secret
+        self._epoch_ns = epoch_ns
+        self._cycle_s = scenario.cycle_s
+        self._weight = client.weights[replica] / sum(client.weights)
+        self._seconds = [second for second, _ in client.rates]
+        self._greatest = max(rate for _, rate in client.rates) * self._weight
+        self._users = [(user, (*client.groups, *groups_of(user))) for user in users]
+        self._shares = [call.share for call in client.calls]
+
+    @property
+    def silent(self) -> bool:
+        """Whether nothing ever comes."""
+        return not self._greatest
+
+    def next_ns(self, now: int) -> int:
+        """When the next request comes, after now."""
+        # Candidates come at the greatest rate, and each is taken with the share that the rate has then.
+        random, greatest = self._random, self._greatest
+        while True:
+            now += int(random.expovariate(greatest) * NANOSECONDS) + 1
+            if random.random() * greatest <= self._rate(now):
+                return now
+
+    def ask(self) -> Asked:
+        """The request that comes."""
+        random, client = self._random, self._client
+        user, groups = random.choice(self._users)
+        (call,) = random.choices(client.calls, self._shares)
+        service_ns = int(random.lognormvariate(math.log(call.service_ms), call.spread) * 1_000_000)
+        return Asked(user, groups, _target(call, user, random), call, service_ns, client.timeout_s, client.retries)
+
+    def _rate(self, now: int) -> float:
+        second = (now - self._epoch_ns) / NANOSECONDS % self._cycle_s
+        rates = self._client.rates
+        after = bisect_right(self._seconds, second)
+        before_s, before = rates[max(0, after - 1)]
+        if after == 0 or after == len(rates):
+            return before * self._weight
+        after_s, next_rate = rates[after]
+        return (before + (next_rate - before) * (second - before_s) / (after_s - before_s)) * self._weight
+
+
+def groups_of(user: str) -> tuple[str, ...]:
+    """The groups that follow from a user's name."""
+    if user == "system:anonymous":
+        return ("system:unauthenticated",)
+    parts = user.split(":")
+    if parts[:2] == ["system", "serviceaccount"]:
+        return ("system:serviceaccounts", f"system:serviceaccounts:{parts[2]}", "system:authenticated")
+    return ("system:nodes", "system:authenticated") if parts[:2] == ["system", "node"] else ("system:authenticated",)
+
+
+def _target(call: Call, user: str, random: Random) -> Target:
+    """What one call asks for this time, with the path that a client would use."""
+    if not call.resource:
+        return Target(call.verb, call.path)
+    group, _, _ = call.api.rpartition("/")
+    resource, _, subresource = call.resource.partition("/")
+    namespace = random.choice(call.namespaces) if call.namespaces else ""
+    name = random.choice(call.names) if call.names else ""
+    name = name.replace("{me}", user.rpartition(":")[2]).replace("{}", "".join(random.choices(_SUFFIX, k=5)))
+    root = f"/apis/{call.api}" if group else f"/api/{call.api}"
+    inside = f"/namespaces/{namespace}" if namespace and resource != "namespaces" else ""
+    path = "/".join(part for part in (f"{root}{inside}/{resource}", name, subresource) if part)
+    return Target(call.verb, path, group, call.api, resource, subresource, namespace, name)
