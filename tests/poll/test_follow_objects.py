@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from apftop.poll import config
 from apftop.poll.watch import LINE_BYTES, Listing
@@ -170,13 +172,35 @@ class TestEvents:
             watch.pieces.put(CUT)
             await until(lambda: ["exempt", "more", "probes"] in heard.names())
 
+    @given(
+        st.lists(st.sampled_from("abc"), unique=True),
+        st.lists(st.tuples(st.sampled_from(["ADDED", "MODIFIED", "DELETED", "BOOKMARK"]), st.sampled_from("abcd"))),
+    )
+    def test_events_leave_what_is_there(self, at_first: list[str], events: list[tuple[str, str]]) -> None:
+        items = [thing(name, 1) for name in at_first]
+        head = {"apiVersion": "g/v1", "kind": "L", "metadata": {"resourceVersion": "1", "more": 2}, "new": [3]}
+        listing = Listing(json.dumps({**head, "items": items}).encode())
+        there = {item["metadata"]["name"]: item for item in items}
+        for number, (kind, name) in enumerate(events, 2):
+            event = thing(name, number)
+            changed = listing.apply(json.dumps({"type": kind, "object": event}).encode())
+            assert changed == (kind != "BOOKMARK")
+            if kind == "DELETED":
+                there.pop(name, None)
+            elif changed:
+                there[name] = event
+        last = str(len(events) + 1)
+        metadata = {"resourceVersion": last, "more": 2}
+        expected = {**head, "metadata": metadata, "items": [there[name] for name in sorted(there)]}
+        assert json.loads(listing.body()) == expected
+
     def test_a_list_without_items_is_one(self) -> None:
         listing = Listing(b'{"apiVersion":"g/v1","metadata":{"resourceVersion":"1"},"items":null}')
         assert json.loads(listing.body())["items"] == []
 
     @pytest.mark.parametrize("body", [b"", b"[]", b"{}", b"null", b'{"items":[1]}', b"[" * 100_000])
     def test_what_is_no_list_is_a_value_error(self, body: bytes) -> None:
-        with pytest.raises(ValueError, match="not a list|Expecting value"):
+        with pytest.raises(ValueError, match=r"not a list|Expecting value"):
             Listing(body)
 
 
