@@ -39,6 +39,7 @@ class Window(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     clock_agreement_s: float
     start_jitter_s: float
     tear_s: float
+    fresher_s: float
 
 
 class Alive(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

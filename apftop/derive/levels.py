@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from apftop.apf.allocation import reachable_maximum, seat_cap
 from apftop.derive.counts import Tally, counts, execution_of, level_of, tally, waits_of
@@ -19,6 +20,8 @@ from apftop.derive.readings import by_level, known
 from apftop.derive.states import level_state
 from apftop.derive.utilization import utilization
 from apftop.records.frame import Level, Request
+from apftop.records.state import Read
+from apftop.rules import rules
 
 GAUGES = (
     "nominal",
@@ -132,14 +135,29 @@ def _reading(evidence: Evidence, read: Gauges, measure: str, name: str) -> float
 def _seats(
     name: str, measured: float | None, evidence: Evidence, rows: tuple[Request, ...]
 ) -> tuple[float | None, str]:
-    """Seats in use: the gauge, else the queues, else the rows that execute (which leave out lingering seats)."""
+    """Seats in use by the freshest of the gauge, the queues and the rows that execute, in this order where equal.
+
+    Rows leave out lingering seats, so that they count only where nothing as fresh is known.
+    """
+    state = evidence.state
+    found: list[tuple[float | None, float, str]] = []
     if measured is not None:
-        return measured, "metrics"
+        found.append((_time(state.metrics[-1]), measured, "metrics"))
     if evidence.queues and name in evidence.queues:
-        return float(sum(row.seats_in_use for row in evidence.queues[name])), "dump_queues"
+        seats = sum(row.seats_in_use for row in evidence.queues[name])
+        found.append((_time(state.queues), float(seats), "dump_queues"))
     if evidence.lists_executing:
-        return float(sum(row.width for row in rows if row.executing)), "dump_requests, without lingering seats"
-    return None, ""
+        seats = sum(row.width for row in rows if row.executing)
+        found.append((_time(state.requests), float(seats), "dump_requests, without lingering seats"))
+    best = next(iter(found), None)
+    for one in found[1:]:
+        if best and best[0] is not None and one[0] is not None and one[0] > best[0] + rules().window.fresher_s:
+            best = one
+    return (best[1], best[2]) if best else (None, "")
+
+
+def _time(read: Read[Any] | None) -> float | None:
+    return read.time if read else None
 
 
 def _first(*choices: tuple[float | None, str]) -> tuple[float | None, str]:
