@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
 import sys
 import traceback
 from pathlib import Path
@@ -13,21 +14,40 @@ import click
 from click.core import ParameterSource
 
 from apftop import __version__
-from apftop.cli_options import Seconds, reaches_servers
+from apftop.cli_options import Seconds, has_a_screen, reaches_servers, takes_request_timeout
 from apftop.errors import UNREAD, Trouble
 
 OK, USAGE = 0, 2
+OWN_FLAGS = ("-h", "--help", "--version")
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class TopFirst(click.Group):
+    """A group whose command is `top` where none is named."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        at = 0
+        while at < len(args) and args[at].startswith("--debug"):
+            at += 1 if "=" in args[at] else 2
+        named = at < len(args) and (not args[at].startswith("-") or args[at] in OWN_FLAGS)
+        return super().parse_args(ctx, args if named or at > len(args) else [*args[:at], "top", *args[at:]])
+
+
+@click.group(cls=TopFirst, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="apftop")
 @click.option("--debug", type=click.Path(path_type=Path), help="Write a log with tracebacks to this file.")
 def cli(debug: Path | None) -> None:
     """top for the request queues of Kubernetes API servers (API Priority and Fairness).
 
+    Without a command it is `apftop top`.
+
     \b
-    Example: apftop report --context prod
+    Examples:
+      apftop demo
+      apftop --context prod
+      apftop report --context prod --output json
     """
+    # Without a handler Python would write errors over the screen.
+    logging.getLogger("apftop").addHandler(logging.NullHandler())
     if debug is not None:
         _log_to(debug)
 
@@ -45,11 +65,44 @@ def _log_to(path: Path) -> None:
 
 
 @cli.command()
+@reaches_servers
+@has_a_screen
+@takes_request_timeout
+def top(**options: Any) -> int:
+    """The live screen: every level on every replica, who fills it and how long requests wait.
+
+    \b
+    Examples:
+      apftop
+      apftop top --context prod --interval 5
+      apftop --server https://10.0.0.1:6443 --server https://10.0.0.2:6443
+    """
+    from apftop.ui.command import top as run
+
+    return run(options)
+
+
+@cli.command()
+@has_a_screen
+@click.option("--scenario", default="rush", show_default=True, help="What happens in it.")
+@click.option("--serve", is_flag=True, help="No screen: print the servers' URLs and serve until stopped.")
+def demo(**options: Any) -> int:
+    """The screen on a simulated control plane of three replicas on loopback. Needs nothing.
+
+    \b
+    Examples:
+      apftop demo
+      apftop demo --serve     # then: apftop report --server URL ...
+    """
+    from apftop.ui.command import demo as run
+
+    return run(options)
+
+
+@cli.command()
 @click.argument("path", required=False, type=click.Path(path_type=Path))
 @reaches_servers
-@click.option(
-    "--request-timeout", type=Seconds(above=0.0), metavar="SECONDS", help="The server's --request-timeout, if known."
-)
+@takes_request_timeout
 @click.option(
     "--interval", "-d", type=Seconds(above=0.1), default=5.0, show_default=True, help="Seconds between two looks."
 )
@@ -71,8 +124,48 @@ def report(ctx: click.Context, /, path: Path | None, **options: Any) -> int:
     return run(path, options, count_given=ctx.get_parameter_source("count") is ParameterSource.COMMANDLINE)
 
 
+@cli.command()
+@reaches_servers
+@click.option("--output", "-o", type=click.Choice(["text", "json"]), default="text", show_default=True)
+def doctor(**options: Any) -> int:
+    """What is reachable, allowed and missing, how to grant it, and what polling will cost the servers.
+
+    \b
+    Example: apftop doctor --context prod
+    """
+    from apftop.doctor.command import doctor as run
+
+    return run(options)
+
+
+@cli.command()
+@reaches_servers
+@click.option(
+    "--output", "-o", required=True, type=click.Path(path_type=Path), metavar="DIR_OR_TGZ", help="Where to save it."
+)
+@click.option(
+    "--interval", "-d", type=Seconds(above=0.1), default=5.0, show_default=True, help="Seconds between two looks."
+)
+def collect(**options: Any) -> int:
+    """Save a bundle of what all servers say, for `apftop report PATH` here or elsewhere.
+
+    \b
+    Example: apftop collect --context prod -o incident.tgz
+    """
+    from apftop.collect.command import collect as run
+
+    return run(options)
+
+
+def _ended_by(number: int, _: object) -> None:
+    """Leave in the usual way, so that what was started is ended too."""
+    raise SystemExit(128 + number)
+
+
 def main() -> None:
     """Run the command line; the console script."""
+    for one in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(one, _ended_by)
     try:
         code = cli.main(standalone_mode=False)
         sys.exit(code if isinstance(code, int) else OK)

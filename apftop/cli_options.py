@@ -37,6 +37,21 @@ _ACCESS = (
 )
 
 
+_SCREEN = (
+    click.option(
+        "--interval",
+        "-d",
+        type=click.FloatRange(min=1.0, max=3600.0),
+        default=2.0,
+        show_default=True,
+        metavar="SECONDS",
+        help="Pace of the dumps; metrics follow at their own.",
+    ),
+    click.option("--no-color", is_flag=True, help="No colours (also with NO_COLOR set)."),
+    click.option("--no-mouse", is_flag=True, help="Leave the mouse to the terminal."),
+)
+
+
 class Seconds(click.ParamType[float]):
     """A finite number of seconds above a bound."""
 
@@ -63,6 +78,23 @@ def asks_servers(options: Mapping[str, Any]) -> bool:
 def reaches_servers(command: F) -> F:
     """Add the options that say which servers to ask and as whom."""
     for option in reversed(_ACCESS):
+        command = option(command)
+    return command
+
+
+def takes_request_timeout(command: F) -> F:
+    """Add the option that says what the servers' own flag is: wait limits follow from it."""
+    return click.option(
+        "--request-timeout",
+        type=Seconds(above=0.0),
+        metavar="SECONDS",
+        help="The server's --request-timeout, if known.",
+    )(command)
+
+
+def has_a_screen(command: F) -> F:
+    """Add the options of a screen."""
+    for option in reversed(_SCREEN):
         command = option(command)
     return command
 

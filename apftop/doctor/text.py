@@ -148,7 +148,7 @@ def _rules(servers: Iterable[Examined]) -> Iterator[str]:
 def _end(found: Examination) -> Iterator[str]:
     lost = missing(found)
     if not lost:
-        yield "all is well" if found.well else "not all could be reached or read: see above"
+        yield "all that was asked could be read" if found.well else "not all could be reached or read: see above"
         return
     needs = grant(found)
     if not needs:

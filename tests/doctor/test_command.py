@@ -57,7 +57,7 @@ def test_all_is_well(ca: Ca, tmp_path: Path) -> None:
         document, _ = examined(servers[0], ca, tmp_path)
 
     assert code == 0
-    assert text.endswith("\nall is well\n")
+    assert text.endswith("\nall that was asked could be read\n")
     assert "3 (found by EndpointSlice), 3 alive by their leases" in text
     assert "asks with  bearer token from context here" in text
     assert "s3cr3t" not in text + json.dumps(document)

@@ -135,5 +135,5 @@ def test_what_the_doctor_says_is_missing_is_enough(plane: Plane) -> None:
     assert {replica["user"] for replica in document["replicas"].values()} == {"nobody"}
     assert all(replica["version"].startswith(f"v{plane.version}") for replica in document["replicas"].values())
     assert after.returncode == 0, after.stdout
-    assert after.stdout.endswith("\nall is well\n")
+    assert after.stdout.endswith("\nall that was asked could be read\n")
     assert "schema global-default, level global-default" in " ".join(after.stdout.split())
