@@ -1,0 +1,281 @@
+"""The screen: it shows the newest moment, or the frozen one, as its reader looks at it."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import ClassVar
+
+from textual.app import ComposeResult, SystemCommand
+from textual.binding import BindingType
+from textual.screen import Screen
+from textual.timer import Timer
+
+from apftop.daemon import in_daemon
+from apftop.present import plain, utc
+from apftop.records.asking import Demand
+from apftop.records.moment import Moment
+from apftop.records.raw import Sample
+from apftop.sheets.look import Look, View
+from apftop.sheets.sheet import Cell, RowKey, Sheet
+from apftop.ui import steps
+from apftop.ui.caption import caption, notes
+from apftop.ui.clipboard import copying, in_words
+from apftop.ui.ending import Ending, Ends
+from apftop.ui.help import Help
+from apftop.ui.key_line import KeyLine
+from apftop.ui.keys import KEYS, keys_of
+from apftop.ui.moments import Arrived, Frozen
+from apftop.ui.paint import Lines
+from apftop.ui.prompt import Prompt
+from apftop.ui.shown import header_of, sheet_of, told
+from apftop.ui.source import OpenSource, Save
+from apftop.ui.table import Table
+
+DRAW_EVERY_S = 0.1
+DRAW_SHARE = 0.2
+"""Moments are drawn no more often than this, and take no more than this share of the time of the screen's thread."""
+
+
+class Whole(Screen[None], inherit_bindings=False):
+    """The one screen below the help: without the keys that Textual gives to screens."""
+
+
+class Apftop(Ending, inherit_bindings=False):
+    """top for the request queues of API servers."""
+
+    TITLE = "apftop"
+    CSS_PATH = "apftop.tcss"
+    ALLOW_SELECT = False
+    BINDINGS: ClassVar[list[BindingType]] = list(KEYS)
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (10, "-high")]  # noqa: RUF012  as in the base class
+
+    def __init__(
+        self,
+        open_source: OpenSource,
+        *,
+        of: str,
+        save: Save,
+        interval_s: float,
+        ends: Ends | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        super().__init__(ends)
+        self.theme = "ansi-dark"
+        self.animation_level = "none"
+        self.look = Look()
+        self.source = open_source(self.deliver)
+        self._of, self._save, self._interval_s, self._clock = of, save, interval_s, clock
+        self._began = clock()
+        self._wake = 0
+        self._wanted: Demand | None = None
+        self._newest: Moment | None = None
+        self._frozen: Frozen | None = None
+        self._trail: list[tuple[Look, RowKey | None]] = []
+        self._sheet = Sheet("", (), (), 0)
+        self._draw_not_before = 0.0
+        self._draw_later: Timer | None = None
+
+    def get_default_screen(self) -> Screen[None]:
+        return Whole(id="_default")
+
+    def compose(self) -> ComposeResult:
+        self.header, self.caption, self.notes = Lines(id="header"), Lines(id="caption"), Lines(id="notes")
+        self.table, self.prompt, self.keys = Table(), Prompt(), KeyLine(self.look.view)
+        yield from (self.header, self.caption, self.table, self.notes, self.prompt, self.keys)
+
+    def on_mount(self) -> None:
+        self.table.focus()
+        self._draw()
+        self.set_interval(1.0, self._tick)
+        # After ctrl+z the terminal is empty, and Textual paints only what has changed since.
+        self.app_resume_signal.subscribe(self, lambda _: self.refresh(layout=True))
+        self.call_after_refresh(self._start)
+
+    def _start(self) -> None:
+        self._want()
+        self.source.start()
+
+    def deliver(self, moment: Moment) -> None:
+        """Show a moment soon; from any thread, and without effect once the screen has ended."""
+        with contextlib.suppress(RuntimeError):
+            self.post_message(Arrived(moment))
+
+    # What is on the screen.
+
+    @property
+    def _moment(self) -> Moment | None:
+        return self._newest if self._frozen is None else self._frozen.moment
+
+    def _draw(self) -> None:
+        """Show everything anew; only what differs is painted."""
+        began = time.monotonic()
+        if self._draw_later is not None:
+            self._draw_later.stop()
+            self._draw_later = None
+        self._sheet = sheet_of(self._moment, self.look)
+        self.table.show(self._sheet)
+        self.notes.show(notes(self._sheet, self.size.width))
+        self.keys.show(self.look.view)
+        self._tick()
+        took = time.monotonic() - began
+        self._draw_not_before = began + max(DRAW_EVERY_S, took / DRAW_SHARE)
+
+    def _tick(self) -> None:
+        """Show what changes as time goes by."""
+        self.header.show(self._header())
+        self.caption.show((caption(self._sheet, self.look, self._interval_s, self.size.width),))
+
+    def _header(self) -> Sequence[Sequence[Cell]]:
+        now, frozen = self._clock(), self._frozen
+        if self._newest is None:
+            return ((Cell(f"apftop  connecting to {plain(self._of)}, {max(0.0, now - self._began):.0f} s"),),)
+        if frozen is None:
+            return header_of(self._newest, self.look, now, self.size.width, ())
+        mark = Cell(frozen.mark(self._newest, now), mark="warn")
+        return header_of(frozen.moment, self.look, frozen.at, self.size.width, (mark,))
+
+    def on_arrived(self, message: Arrived) -> None:
+        if self._newest is None:
+            # All is loaded by now: no full collection need look through it again, while keys wait.
+            gc.freeze()
+        self._newest = message.moment
+        if self._frozen is not None:
+            self._tick()
+        elif (wait := self._draw_not_before - time.monotonic()) <= 0:
+            self._draw()
+        elif self._draw_later is None:
+            self._draw_later = self.set_timer(wait, self._draw)
+
+    def on_resize(self) -> None:
+        # The new size is known once this event has been handled.
+        self.call_later(self._draw)
+
+    # What the reader does.
+
+    def _see(self, look: Look, *, key: RowKey | None = None) -> None:
+        if look.view != self.look.view or look.within != self.look.within:
+            self.table.jump(key)
+        self.look = look
+        self._want()
+        self._draw()
+
+    def _want(self) -> None:
+        wanted = steps.demand(self.look, self._interval_s, self._wake)
+        if wanted != self._wanted:
+            self._wanted = wanted
+            self.source.want(wanted)
+
+    def _say(self, text: str, *, error: bool = False) -> None:
+        self.notify(text, severity="error" if error else "information", markup=False)
+
+    def on_table_opened(self) -> None:
+        if (row := self.table.row) is not None and row.about:
+            self._trail.append((self.look, self.table.follows))
+            self._see(self.look.drilled(row.about))
+
+    def on_table_titled(self, message: Table.Titled) -> None:
+        column = next((one for one in self._sheet.columns if one.key == message.column), None)
+        if column is not None:
+            self._see(steps.sorted_by(self.look, self._sheet, column))
+
+    def on_prompt_typed(self, message: Prompt.Typed) -> None:
+        if message.done:
+            self.table.focus()
+        self._see(replace(self.look, filter=message.text))
+
+    def action_view(self, view: str) -> None:
+        self._trail.clear()
+        self._see(steps.at_view(self.look, View(view)))
+
+    def action_scope(self, step: int) -> None:
+        replicas = () if self._moment is None else tuple(self._moment.frame.replicas)
+        self._see(steps.scoped(self.look, replicas, step))
+
+    def action_undo(self) -> None:
+        if self.prompt.display:
+            self.prompt.action_give_up()
+        elif self.look.filter:
+            self._see(replace(self.look, filter=""))
+        elif self._trail:
+            former, key = self._trail.pop()
+            self._see(steps.back(self.look, former), key=key)
+
+    def action_freeze(self) -> None:
+        if self._frozen is not None:
+            self._frozen = None
+        elif self._newest is not None:
+            self._frozen = Frozen(self._newest, self._clock())
+        self._draw()
+
+    def action_filter(self) -> None:
+        self.prompt.open(self.look.filter)
+
+    def action_sort(self, step: int) -> None:
+        columns = [one for one in self._sheet.columns if one.key in self.table.fitting]
+        self._see(steps.sort_moved(self.look, self._sheet, columns, step))
+
+    def action_reverse(self) -> None:
+        self._see(steps.reversed_sort(self.look, self._sheet))
+
+    def action_hold(self) -> None:
+        self._see(steps.hold(self.look, self._sheet))
+
+    def action_totals(self) -> None:
+        self._see(replace(self.look, totals=not self.look.totals))
+
+    def action_idle(self) -> None:
+        self._see(replace(self.look, hide_idle=not self.look.hide_idle))
+
+    def action_interval(self, step: int) -> None:
+        self._interval_s = (steps.slower if step > 0 else steps.faster)(self._interval_s)
+        self._want()
+        self._tick()
+
+    def action_wake(self) -> None:
+        self._wake += 1
+        self._want()
+
+    def action_help(self) -> None:
+        self.push_screen(Help(self._sheet))
+
+    def action_copy(self) -> None:
+        """Copy the row as text, with when and where it was true."""
+        row, moment = self.table.row, self._moment
+        if row is None or moment is None or self._driver is None:
+            self._say("there is no row to copy")
+            return
+        sequence = copying(f"{utc(moment.now)} {plain(moment.source)} {in_words(self._sheet, row)}", os.environ)
+        if sequence is None:
+            self._say("the row is too long for a terminal to copy", error=True)
+            return
+        self._driver.write(sequence)
+        self._say("the row was sent to the terminal's clipboard; if nothing pastes, w writes a bundle")
+
+    def action_write(self) -> None:
+        if self._moment is None or not self._moment.samples:
+            self._say("there is nothing to write yet")
+            return
+        self.run_worker(self._write(self._moment.samples), group="write")
+
+    async def _write(self, samples: tuple[Sample, ...]) -> None:
+        name = f"apftop-{datetime.fromtimestamp(self._clock(), UTC):%Y%m%dT%H%M%SZ}"
+        try:
+            written = await in_daemon(lambda: self._save(samples, Path.cwd() / name))
+        except Exception as error:  # noqa: BLE001  whatever kept it from being written is told
+            self._say(f"cannot write a bundle: {told(error)}", error=True)
+        else:
+            self._say(f"written: {plain(str(written))}")
+
+    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
+        """What the palette offers: every key that does something."""
+        for one in KEYS:
+            if one.action != "command_palette":
+                yield SystemCommand(one.description, keys_of(one), partial(self.run_action, one.action))

@@ -1,0 +1,59 @@
+"""The lines of our own around the table: what is looked at and how, and what of it is not known."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable
+
+from apftop.present import cells, plain
+from apftop.sheets.look import Look
+from apftop.sheets.sheet import Cell, Sheet
+
+MOST_NOTES = 3
+"""So many lines below the table at most."""
+
+
+def caption(sheet: Sheet, look: Look, interval_s: float, width: int) -> tuple[Cell, ...]:
+    """One line: what the view is, and how it was made; what there is no room for is left out."""
+    parts = [Cell(sheet.title), *_filtered(sheet, look)]
+    parts += [Cell(text) for text in _manner(sheet, look, interval_s) if text]
+    return _fitting(parts, width)
+
+
+def notes(sheet: Sheet, width: int) -> tuple[tuple[Cell, ...], ...]:
+    """What is wrong with the filter, else what of the view is not known, in as many lines as it takes, or nearly."""
+    texts = (sheet.fault,) if sheet.fault else sheet.notes
+    lines = [line for text in texts for line in textwrap.wrap(f"! {text}", max(10, width))]
+    return tuple((Cell(line, mark="bad" if sheet.fault else "dim"),) for line in lines[:MOST_NOTES])
+
+
+def _filtered(sheet: Sheet, look: Look) -> Iterable[Cell]:
+    if not look.filter:
+        return ()
+    count = "not understood" if sheet.fault else f"{len(sheet.rows)}/{sheet.whole}"
+    return (Cell(f"filter {plain(look.filter, 40)}  {count}", mark="bad" if sheet.fault else "own"),)
+
+
+def _manner(sheet: Sheet, look: Look, interval_s: float) -> Iterable[str]:
+    if look.held is not None:
+        yield "order held"
+    elif sheet.sorted_by:
+        title = next((column.title for column in sheet.columns if column.key == sheet.sorted_by), sheet.sorted_by)
+        yield f"by {title}"
+    yield "totals" if look.totals else ""
+    yield "idle hidden" if look.hide_idle else ""
+    rows = len(sheet.rows)
+    yield "" if look.filter else "1 row" if rows == 1 else f"{rows} rows"
+    yield f"every {interval_s:g} s"
+
+
+def _fitting(parts: Iterable[Cell], width: int) -> tuple[Cell, ...]:
+    line: list[Cell] = []
+    taken = 0
+    for part in parts:
+        gap = "  " if line else ""
+        taken += len(gap) + cells(part.text)
+        if line and taken > width:
+            break
+        line.append(Cell(gap + part.text, mark=part.mark))
+    return tuple(line)

@@ -1,0 +1,54 @@
+"""The keys of the whole screen, each with an id of its own; the help, the palette and the key line are made of them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from textual.binding import Binding
+
+from apftop.sheets.look import View
+
+VIEWS: Final = tuple(
+    Binding(str(number), f"view('{view.value}')", view.value, id=f"view.{view.value}")
+    for number, view in enumerate(View, 1)
+)
+KEYS: Final = (
+    *VIEWS,
+    Binding("tab", "scope(1)", "each replica, all summed, one replica after another", id="scope.next"),
+    Binding("shift+tab", "scope(-1)", "the same backwards", id="scope.previous"),
+    Binding("escape", "undo", "undo one thing: the filter, the way into a row", id="undo"),
+    Binding("space,p", "freeze", "freeze the view; polling goes on", id="freeze"),
+    Binding("slash", "filter", "filter", id="filter"),
+    Binding("less_than_sign,left", "sort(-1)", "sort by the column to the left", id="sort.left"),
+    Binding("greater_than_sign,right", "sort(1)", "sort by the column to the right", id="sort.right"),
+    Binding("r", "reverse", "reverse the order", id="sort.reverse"),
+    Binding("o", "hold", "hold the order: values move, rows do not", id="hold"),
+    Binding("t", "totals", "totals instead of rates, and back", id="totals"),
+    Binding("i", "idle", "hide idle rows, and show them again", id="idle"),
+    Binding("plus,equals_sign", "interval(1)", "poll less often", id="interval.longer"),
+    Binding("minus", "interval(-1)", "poll more often", id="interval.shorter"),
+    Binding("ctrl+r,f5", "wake", "poll now, also servers that are left alone", id="wake"),
+    Binding("w", "write", "write what is on the screen as a bundle", id="write"),
+    Binding("y", "copy", "copy the row as text", id="copy"),
+    Binding("colon,ctrl+p", "command_palette", "find an action by its name", id="palette"),
+    Binding("question_mark,h,f1", "help", "help", id="help"),
+    Binding("ctrl+z", "suspend_process", "suspend", id="suspend"),
+    Binding("q", "leave(0)", "quit", id="quit"),
+    Binding("ctrl+c", "leave(130)", "quit", priority=True, id="interrupt"),
+)
+_NAMES = {
+    "question_mark": "?",
+    "slash": "/",
+    "less_than_sign": "<",
+    "greater_than_sign": ">",
+    "plus": "+",
+    "equals_sign": "=",
+    "minus": "-",
+    "colon": ":",
+    "escape": "esc",
+}
+
+
+def keys_of(binding: Binding) -> str:
+    """The keys of a binding as they are written on them."""
+    return " ".join(_NAMES.get(key, key) for key in binding.key.split(","))
