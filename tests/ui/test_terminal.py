@@ -134,7 +134,7 @@ def test_where_there_is_no_terminal_the_batch_report_is_named() -> None:
     assert run.stdout == ""
 
 
-@pytest.mark.skipif(not HAS_TMUX, reason="needs tmux")
+@pytest.mark.skipif(not HAS_TMUX, reason="tmux is not installed")
 def test_in_tmux_the_screen_is_drawn_resized_and_left() -> None:
     with in_tmux(["sh", "-c", f"{' '.join(PROGRAM)} calm; echo code $?; sleep 60"]) as tmux:
         lines = tmux.wait_for(READY).split("\n")
@@ -148,7 +148,7 @@ def test_in_tmux_the_screen_is_drawn_resized_and_left() -> None:
         assert READY not in screen
 
 
-@pytest.mark.skipif(not HAS_TMUX, reason="needs tmux")
+@pytest.mark.skipif(not HAS_TMUX, reason="tmux is not installed")
 def test_ctrl_z_gives_the_terminal_to_the_shell_and_fg_brings_the_whole_screen_back() -> None:
     with in_tmux(["bash", "--norc", "-i"]) as tmux:
         tmux.send(f"{' '.join(PROGRAM)} calm", "Enter")
