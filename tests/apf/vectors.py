@@ -1,4 +1,4 @@
-"""Vectors that the upstream library made: all of them where APFTOP_ORACLE names their folder, else a few copied here."""
+"""Vectors that the upstream library made: all where APFTOP_ORACLE names their folder, else a few copied here."""
 
 from __future__ import annotations
 
