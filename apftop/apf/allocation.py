@@ -74,9 +74,8 @@ def seat_cap(
 ) -> int | None:
     """The most seats that one request of a level can take; None where it cannot be known.
 
-    A Queue level has max(1, min(ceil(0.15 * nominal), nominal // hand size)) since 1.26.8, 1.27.5 and 1.28.0; on top of
-    that the server's own cap is 10, and since 1.34 it is 100 for LISTs, unless the gate SizeBasedListCostEstimate
-    (`lists_by_size`, None where unknown) is off.
+    A Queue level has its own cap (`level_seat_cap`); on top of that the server's cap is 10, and since 1.34 it is 100
+    for LISTs, unless the gate SizeBasedListCostEstimate (`lists_by_size`, None where unknown) is off.
     """
     if release is None or config is None:
         return None
@@ -85,5 +84,9 @@ def seat_cap(
         return server_cap
     if nominal is None or config.queuing.hand_size < 1:
         return None
-    seats = int(nominal)
-    return min(server_cap, max(1, min(math.ceil(0.15 * seats), seats // config.queuing.hand_size)))
+    return min(server_cap, level_seat_cap(int(nominal), config.queuing.hand_size))
+
+
+def level_seat_cap(nominal: int, hand_size: int) -> int:
+    """The most seats of one request of a Queue level (1.26.8, 1.27.5, since 1.28.0), before the server's own cap."""
+    return max(1, min(math.ceil(0.15 * nominal), nominal // hand_size))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from urllib.parse import parse_qs
 
+from apftop.apf.list_options import truth
 from apftop.apf.request_path import path_parts
 
 _VERBS = {"POST": "create", "GET": "get", "HEAD": "get", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
@@ -49,7 +50,7 @@ def attributes(method: str, path: str, query: str = "", user: str = "", groups: 
     name = parts.name
     if not name and verb == "get":
         asked = parse_qs(query, keep_blank_values=True)
-        verb = "watch" if _true(asked.get("watch", ["false"])[0]) else "list"
+        verb = "watch" if truth(asked.get("watch", ["false"])[0]) else "list"
         name = selected_name(asked.get("fieldSelector", [""])[0])
     if not name and verb == "delete":
         verb = "deletecollection"
@@ -90,7 +91,3 @@ def selected_name(field_selector: str) -> str:
             name = value.removeprefix("=")
             return "" if name in (".", "..") or "/" in name or "%" in name else name
     return ""
-
-
-def _true(text: str) -> bool:
-    return text.lower() not in ("false", "0")

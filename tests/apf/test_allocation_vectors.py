@@ -11,15 +11,9 @@ from apftop.apf.allocation import seat_cap
 from apftop.apf.borrowing import Adjustment
 from apftop.apf.fair_allocation import AllocationError, Share, fair_allocation
 from apftop.apf.levels import Levels
-from apftop.apf.release import Release, parse_release
 from tests.apf.objects_of import levels_of
+from tests.apf.releases import release_of
 from tests.apf.vectors import close, each_version, vectors
-
-
-def release_of(version: str) -> Release:
-    release = parse_release(version.replace("v0.", "v1."))
-    assert release is not None
-    return release
 
 
 def test_allocations_are_those_of_the_library() -> None:
