@@ -11,6 +11,7 @@ from apftop.apf.allocation import seat_cap
 from apftop.apf.borrowing import Adjustment
 from apftop.apf.fair_allocation import AllocationError, Share, fair_allocation
 from apftop.apf.levels import Levels
+from tests.apf.limit_rows import Row, limit_row, same_row
 from tests.apf.objects_of import levels_of
 from tests.apf.releases import release_of
 from tests.apf.vectors import close, each_version, vectors
@@ -35,30 +36,11 @@ def test_the_library_refuses_the_same_problems() -> None:
             fair_allocation(one["sum"], [Share(*item) for item in one["items"]])
 
 
-def row(levels: Levels, adjustment: Adjustment, name: str) -> list[float | None]:
-    level = levels.by_name[name]
-    return [
-        level.limits.nominal,
-        level.limits.lower,
-        level.limits.upper,
-        level.current,
-        level.stats.high_watermark,
-        level.stats.average,
-        level.stats.deviation,
-        level.stats.smoothed,
-        adjustment.targets.get(name),
-    ]
-
-
-def same(found: list[float | None], wanted: list[float | None]) -> bool:
-    return all(want is None or (got is not None and close(got, want)) for got, want in zip(found, wanted, strict=True))
-
-
-def check(levels: Levels, adjustment: Adjustment, fair: float, wanted: dict[str, list[float | None]]) -> None:
+def check(levels: Levels, adjustment: Adjustment, fair: float, wanted: dict[str, Row]) -> None:
     assert levels.by_name.keys() == wanted.keys()
     for name in wanted:
-        found = row(levels, adjustment, name)
-        assert same(found, wanted[name]), (name, found, wanted[name])
+        found = limit_row(levels.by_name[name], adjustment, name)
+        assert same_row(found, wanted[name]), (name, found, wanted[name])
     assert close(adjustment.fair, fair)
 
 
