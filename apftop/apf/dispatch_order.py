@@ -58,7 +58,8 @@ class DispatchOrder(Generic[R]):
                 queue.listed_key = key
         finish = top >> bits
         # Keys are never too high, so that an equal finish stands directly below the top.
-        if any(key >> bits == finish for key in heap[1:3]):
+        size = len(heap)
+        if (size > 1 and heap[1] >> bits == finish) or (size > 2 and heap[2] >> bits == finish):
             return self._first_of_equals(finish, robin)
         return queue
 

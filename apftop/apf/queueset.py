@@ -146,7 +146,7 @@ class QueueSet(Generic[R]):
             elif queue.next_dispatch_r < self.r:
                 queue.next_dispatch_r = self.r
             self._order.note(queue)
-        return self._dispatch(now_ns)
+        return self._dispatch(now_ns) if self.seats_in_use < self.limit else ()
 
     def finish(self, now_ns: int, request: R) -> Sequence[R]:
         """An executing request is done; it holds its seats on if it has additional latency (then `release` follows)."""
@@ -157,11 +157,14 @@ class QueueSet(Generic[R]):
             queue.executing -= 1
             # The guess of its service time is put right, for its initial seats only.
             seat_time = request.initial_seats * (now_ns - request.start_ns - SERVICE_TIME_GUESS_NS)
-            queue.next_dispatch_r += (seat_time + 5) // 10 if seat_time >= 0 else -((5 - seat_time) // 10)
-            if queue.waiting:
-                queue.bound()
-                self._order.note(queue)
-            elif not queue.executing:
+            if seat_time >= 0:
+                queue.next_dispatch_r += (seat_time + 5) // 10
+            else:
+                queue.next_dispatch_r -= (5 - seat_time) // 10
+                if queue.waiting:
+                    queue.bound()
+                    self._order.note(queue)
+            if not queue.executing and not queue.waiting:
                 self._active -= 1
         if request.additional_latency_ns > 0:
             request.state = "lingering"
