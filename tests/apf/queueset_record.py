@@ -44,6 +44,38 @@ def state_of(queue_set: QueueSet[SimulatedRequest]) -> list[int]:
     ]
 
 
+def arrival(request: SimulatedRequest) -> dict[str, Any]:
+    """What became of a request on arrival: the queue chosen, if any, and the result."""
+    result = request.refusal or ("queued" if request.state == "waiting" else "dispatched")
+    if request.refusal is None and request.queue is not None:
+        return {"q": request.queue.index, "r": result}
+    return {"r": result}
+
+
+class Outcomes:
+    """What became of the requests of a run, by id, in the words of the vectors."""
+
+    def __init__(self, ids: dict[SimulatedRequest, int]) -> None:
+        self._ids = ids
+        self.by_id: dict[int, dict[str, Any]] = {}
+
+    def note(self, at: int, event: Event, request: SimulatedRequest) -> None:
+        number = self._ids[request]
+        outcome = self.by_id.setdefault(number, {"id": number})
+        match event:
+            case "arrive":
+                result = arrival(request)
+                outcome |= {"o": request.refusal or "waiting", "w": result.pop("r") == "queued"} | result
+                if request.refusal:
+                    outcome["et"] = at
+            case "release":
+                outcome["rt"] = at
+            case "finish" | "finish-cancelled":
+                outcome |= {"o": "executed", "dt": request.start_ns, "et": request.end_ns}
+            case _:
+                outcome |= {"o": event, "et": request.end_ns}
+
+
 class Record:
     """The events of one run, with the rows of queues that changed, as the vectors have them."""
 
@@ -51,7 +83,7 @@ class Record:
         self.queue_set = queue_set
         self.ids = ids
         self.events: list[dict[str, Any]] = []
-        self.outcomes: dict[int, dict[str, Any]] = {}
+        self.outcomes = Outcomes(ids)
         self._rows = [astuple(queue.state()) for queue in queue_set.queues]
 
     def __call__(
@@ -60,15 +92,12 @@ class Record:
         found: dict[str, Any] = {"t": at, "e": NAMES.get(event, event)}
         if request is not None:
             found["id"] = self.ids[request]
-        if event == "arrive":
-            assert request is not None
-            if request.refusal is None and request.queue is not None:
-                found["q"] = request.queue.index
-            found["r"] = request.refusal or ("queued" if request.state == "waiting" else "dispatched")
+            if event == "arrive":
+                found |= arrival(request)
+            self.outcomes.note(at, event, request)
         if started:
             found["d"] = [self.ids[one] for one in started]
         found["s"] = state_of(self.queue_set)
-        self._note_outcome(at, event, request, found)
         rows = [astuple(queue.state()) for queue in self.queue_set.queues]
         same_number = len(rows) == len(self._rows)
         changed = [list(row) for i, row in enumerate(rows) if not same_number or row != self._rows[i]]
@@ -76,20 +105,3 @@ class Record:
             found["qs"] = changed
         self._rows = rows
         self.events.append(found)
-
-    def _note_outcome(self, at: int, event: Event, request: SimulatedRequest | None, found: dict[str, Any]) -> None:
-        if request is None:
-            return
-        outcome = self.outcomes.setdefault(found["id"], {"id": found["id"]})
-        if event == "arrive":
-            outcome |= {"o": request.refusal or "waiting", "w": found["r"] == "queued"}
-            if "q" in found:
-                outcome["q"] = found["q"]
-            if request.refusal:
-                outcome["et"] = at
-        elif event == "release":
-            outcome["rt"] = at
-        elif event in ("finish", "finish-cancelled"):
-            outcome |= {"o": "executed", "dt": request.start_ns, "et": request.end_ns}
-        else:
-            outcome |= {"o": event, "et": request.end_ns}

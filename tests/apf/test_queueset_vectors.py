@@ -49,4 +49,4 @@ def test_every_event_and_outcome_is_that_of_the_library(vector: dict[str, Any]) 
     for found, event in zip(record.events, wanted["events"], strict=False):
         assert found == event
     assert len(record.events) == len(wanted["events"])
-    assert [record.outcomes[one["id"]] for one in wanted["outcomes"]] == wanted["outcomes"]
+    assert [record.outcomes.by_id[one["id"]] for one in wanted["outcomes"]] == wanted["outcomes"]
