@@ -35,10 +35,10 @@ class Levels:
         self._server = server
         self._release = release
         self.by_name: dict[str, Level] = {}
-        self.digest((), now_ns, lambda _: True)
+        self.digest(now_ns, (), lambda _: True)
 
     def digest(
-        self, configs: Iterable[PriorityLevelConfiguration], now_ns: int, is_idle: Callable[[str], bool]
+        self, now_ns: int, configs: Iterable[PriorityLevelConfiguration], is_idle: Callable[[str], bool]
     ) -> Adjustment:
         """Take a configuration and run an adjustment at once (1.26 to 1.37).
 
@@ -47,10 +47,8 @@ class Levels:
         """
         wanted = {config.name: config for config in configs}
         for name, level in self.by_name.items():
-            if name in wanted:
-                continue
-            level.quiescing = name not in MANDATORY
-            if name in MANDATORY or not is_idle(name):
+            level.quiescing = name not in wanted and name not in MANDATORY
+            if name not in wanted and (name in MANDATORY or not is_idle(name)):
                 wanted[name] = level.config
         for name in MANDATORY - wanted.keys():
             wanted[name] = mandatory_level(name)
@@ -63,8 +61,6 @@ class Levels:
         level = self.by_name.get(config.name)
         if level is None:
             return Level(config, DemandIntegrator(now_ns), its, its.initial, DemandStats())
-        if level.config is not config:
-            level.quiescing = False
         level.config = config
         level.limits = its
         return level

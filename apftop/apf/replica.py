@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from apftop.apf.attributes import Attributes
 from apftop.apf.borrowing import Adjustment
 from apftop.apf.classify import Classification, Classifier, classify
+from apftop.apf.demand import DemandIntegrator
 from apftop.apf.levels import Level, Levels
 from apftop.apf.objects import FlowSchema, PriorityLevelConfiguration
 from apftop.apf.queueset import QueueSet
@@ -18,9 +19,12 @@ MOST_REMEMBERED = 65_536
 
 
 class ReplicaRequest(Request):
-    """A request with what the server classifies it by; `schema` and `level` are names, set when it arrives."""
+    """A request with what the server classifies it by; the rest is set when it arrives.
 
-    __slots__ = ("attributes", "level", "schema")
+    `schema` and `level` are names. `station` is the level that it went to, which outlives the level's object.
+    """
+
+    __slots__ = ("attributes", "level", "schema", "station")
 
     def __init__(
         self,
@@ -35,24 +39,37 @@ class ReplicaRequest(Request):
         self.attributes = attributes
         self.schema = ""
         self.level = ""
+        self.station: Station[Any] | None = None
 
 
 S = TypeVar("S", bound=ReplicaRequest)
 """The kind of request that a replica is fed with."""
 
 
+class Station(Generic[S]):
+    """A level as requests meet it: its queue set, and the demand that its borrowing goes by."""
+
+    __slots__ = ("demand", "queue_set")
+
+    def __init__(self, queue_set: QueueSet[S], demand: DemandIntegrator) -> None:
+        self.queue_set = queue_set
+        self.demand = demand
+
+    def note_demand(self, now_ns: int) -> None:
+        demand = self.queue_set.demand
+        if demand != self.demand.seats:
+            self.demand.set(now_ns, demand)
+
+
 class Replica(Generic[S]):
-    """Flow control of one server. Each method is one event; times are nanoseconds and must not go back.
+    """Flow control of one server. Each method is one event; times are nanoseconds and must not go back."""
 
-    `queue_sets` has those of levels that are gone from `levels` only while requests linger in them.
-    """
-
-    __slots__ = ("_classifier", "_levels", "_remembered", "queue_sets")
+    __slots__ = ("_classifier", "_levels", "_remembered", "_stations")
 
     def __init__(self, server: int, release: Release, now_ns: int = 0) -> None:
         """A server of `server` seats that has read no objects yet: only the mandatory ones hold."""
         self._levels = Levels(server, release, now_ns)
-        self.queue_sets: dict[str, QueueSet[S]] = {}
+        self._stations: dict[str, Station[S]] = {}
         self._classifier = Classifier((), ())
         self._remembered: dict[Attributes, Classification] = {}
         self._apply(now_ns, configured=True)
@@ -62,12 +79,17 @@ class Replica(Generic[S]):
         """The levels by name, with their limits and demand; quiescing ones too."""
         return self._levels.by_name
 
+    @property
+    def queue_sets(self) -> dict[str, QueueSet[S]]:
+        """The queue sets of the levels by name."""
+        return {name: station.queue_set for name, station in self._stations.items()}
+
     def digest(
         self, now_ns: int, schemas: Iterable[FlowSchema], configs: Iterable[PriorityLevelConfiguration]
     ) -> tuple[Adjustment, Sequence[S]]:
         """Take a configuration, and adjust the limits; returns what came of that, and the requests that start by it."""
         configs = tuple(configs)
-        adjustment = self._levels.digest(configs, now_ns, lambda name: self.queue_sets[name].idle)
+        adjustment = self._levels.digest(now_ns, configs, lambda name: self._stations[name].queue_set.idle)
         self._classifier = Classifier(schemas, configs)
         self._remembered.clear()
         return adjustment, self._apply(now_ns, configured=True)
@@ -77,34 +99,33 @@ class Replica(Generic[S]):
         return self._levels.adjust(now_ns), self._apply(now_ns, configured=False)
 
     def arrive(self, now_ns: int, request: S) -> Sequence[S]:
-        """Classify a request and send it to its level."""
-        self._classify(request)
-        queue_set = self.queue_sets[request.level]
-        started = queue_set.arrive(now_ns, request)
-        self._note_demand(now_ns, request.level, queue_set)
+        """Classify a request and send it to its level. Raises ValueError for one without attributes."""
+        station = self._classify(request)
+        started = station.queue_set.arrive(now_ns, request)
+        station.note_demand(now_ns)
         return started
 
     def finish(self, now_ns: int, request: S) -> Sequence[S]:
         """See `QueueSet.finish`."""
-        queue_set = self.queue_sets[request.level]
-        started = queue_set.finish(now_ns, request)
-        self._note_demand(now_ns, request.level, queue_set)
+        station = _station(request)
+        started: Sequence[S] = station.queue_set.finish(now_ns, request)
+        station.note_demand(now_ns)
         return started
 
     def release(self, now_ns: int, request: S) -> Sequence[S]:
         """See `QueueSet.release`."""
-        queue_set = self.queue_sets[request.level]
-        started = queue_set.release(now_ns, request)
-        self._note_demand(now_ns, request.level, queue_set)
+        station = _station(request)
+        started: Sequence[S] = station.queue_set.release(now_ns, request)
+        station.note_demand(now_ns)
         return started
 
     def give_up(self, now_ns: int, request: S) -> None:
         """See `QueueSet.give_up`."""
-        queue_set = self.queue_sets[request.level]
-        queue_set.give_up(now_ns, request)
-        self._note_demand(now_ns, request.level, queue_set)
+        station = _station(request)
+        station.queue_set.give_up(now_ns, request)
+        station.note_demand(now_ns)
 
-    def _classify(self, request: S) -> None:
+    def _classify(self, request: S) -> Station[S]:
         attributes = request.attributes
         if attributes is None:
             raise ValueError("a request without attributes cannot be classified")
@@ -113,31 +134,34 @@ class Replica(Generic[S]):
             if len(self._remembered) >= MOST_REMEMBERED:
                 self._remembered.clear()
             found = self._remembered[attributes] = classify(self._classifier, attributes)
+        station = self._stations[found.level.name]
         request.schema = found.schema.name
         request.level = found.level.name
         request.flow_hash = found.hash
-
-    def _note_demand(self, now_ns: int, name: str, queue_set: QueueSet[S]) -> None:
-        level = self._levels.by_name.get(name)
-        # None: the level is gone, only lingering seats are left of it.
-        if level is not None and level.demand.seats != queue_set.demand:
-            level.demand.set(now_ns, queue_set.demand)
+        request.station = station
+        return station
 
     def _apply(self, now_ns: int, *, configured: bool) -> Sequence[S]:
         """Give all queue sets their new limits, in the order of their names."""
         started: list[S] = []
+        stations: dict[str, Station[S]] = {}
         for name, level in sorted(self._levels.by_name.items()):
-            queue_set = self.queue_sets.get(name)
             exempt, queuing = level.config.exempt, level.config.queuing
-            if queue_set is None:
-                self.queue_sets[name] = QueueSet(queuing, level.current, now_ns, exempt=exempt)
-                continue
-            if configured:
-                started += queue_set.reconfigure(now_ns, queuing, level.current, exempt=exempt)
+            station = self._stations.get(name)
+            if station is None or station.demand is not level.demand:
+                queue_set: QueueSet[S] = QueueSet(queuing, level.current, now_ns, exempt=exempt)
+                station = Station(queue_set, level.demand)
+            elif configured:
+                started += station.queue_set.reconfigure(now_ns, queuing, level.current, exempt=exempt)
             else:
-                started += queue_set.set_limit(now_ns, level.current)
-            self._note_demand(now_ns, name, queue_set)
-        for name in self.queue_sets.keys() - self._levels.by_name.keys():
-            if not self.queue_sets[name].seats_in_use:
-                del self.queue_sets[name]
+                started += station.queue_set.set_limit(now_ns, level.current)
+            station.note_demand(now_ns)
+            stations[name] = station
+        self._stations = stations
         return started
+
+
+def _station(request: ReplicaRequest) -> Station[Any]:
+    if request.station is None:
+        raise ValueError("the request has not arrived")
+    return request.station

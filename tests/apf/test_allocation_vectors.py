@@ -62,7 +62,7 @@ def test_limits_follow_demand_as_in_the_library(vector: dict[str, Any], version:
             levels.by_name[event["pl"]].demand.set(t, int(event["seats"]))
             continue
         if kind == 0:
-            adjustment = levels.digest(levels_of(event["priority_levels"]), t, lambda _: True)
+            adjustment = levels.digest(t, levels_of(event["priority_levels"]), lambda _: True)
         else:
             adjustment = levels.adjust(t)
         wanted = next(rows)
@@ -76,7 +76,7 @@ def test_limits_follow_demand_as_in_the_library(vector: dict[str, Any], version:
 def test_limits_of_a_configuration_without_demand(vector: dict[str, Any], version: str) -> None:
     scenario, release = vector["scenario"], release_of(version)
     levels = Levels(scenario["server_cl"], release)
-    levels.digest(levels_of(scenario["priority_levels"]), 0, lambda _: True)
+    levels.digest(0, levels_of(scenario["priority_levels"]), lambda _: True)
     wanted = vector["expected"]["limits"][version]
 
     assert levels.by_name.keys() == wanted.keys()

@@ -130,7 +130,7 @@ class Looker(ReplicaRun):
             assert _values(metrics, "rejected_requests_total")[key] == number
         assert self._counts["rejected"].total() == sum(_values(metrics, "rejected_requests_total").values())
         lengths = metrics.families["apiserver_flowcontrol_request_queue_length_after_enqueue"].histograms
-        for (level_name, schema, _), number in self._counts["enqueued"].items():
+        for (level_name, schema, _reason), number in self._counts["enqueued"].items():
             assert lengths[(("flow_schema", schema), ("priority_level", level_name))].count == number
 
 
