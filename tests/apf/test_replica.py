@@ -181,7 +181,7 @@ def test_the_exempt_level_is_served_first_since_1_31() -> None:
     levels["exempt"] = borrower(exempt=True, nominal=0, lower=0, high_watermark=8)
     assert adjust(levels, RELEASE).current == {"exempt": 8, "a": 7, "b": 5}
     # Once more than the floors is left, what the exempt level uses no longer counts.
-    levels["exempt"] = borrower(exempt=True, nominal=0, lower=0, high_watermark=3)
+    levels["exempt"] = borrower(exempt=True, nominal=0, lower=0, high_watermark=3, smoothed=3.0)
     assert adjust(levels, RELEASE).current == {"exempt": 3, "a": 13, "b": 8}
     assert adjust(levels, Release(1, 30, 4)).current["exempt"] == 3
     assert "exempt" not in adjust(levels, Release(1, 27, 1)).current
