@@ -195,6 +195,33 @@ class QueueSet(Generic[R]):
         elif not queue.executing:
             self._active -= 1
 
+    def take_in(self, request: R, index: int) -> None:
+        """Put in a request that was seen inside: waiting, executing or lingering as its state says, in a queue or -1.
+
+        Its queue's next dispatch R must be set before, and its own arrival R or start; queues are filled in order.
+        """
+        queue = self.queues[index] if index >= 0 else None
+        request.queue = queue
+        if queue and not queue.waiting and not queue.executing and request.state != "lingering":
+            self._active += 1
+        if request.state == "waiting" and queue:
+            queue.waiting.append(request)
+            queue.waiting_work += request.work
+            self.queued_seats += request.width
+            self.waiting += 1
+            if len(queue.waiting) == 1:
+                self._order.note(queue)
+            return
+        self.seats_in_use += request.width
+        if queue:
+            queue.seats_in_use += request.width
+        else:
+            self._outside += request.width
+        if request.state == "executing":
+            self.executing += 1
+            if queue:
+                queue.executing += 1
+
     def _sync(self, now_ns: int) -> None:
         """Bring R up to date: it grows by the seats in use or asked for, up to the limit, shared by active queues.
 

@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 from apftop.apf.attributes import Attributes
 from apftop.apf.borrowing import Adjustment
 from apftop.apf.classify import Classification, Classifier, classify
-from apftop.apf.demand import DemandIntegrator
+from apftop.apf.demand import DemandIntegrator, DemandStats
 from apftop.apf.levels import Level, Levels
 from apftop.apf.objects import FlowSchema, PriorityLevelConfiguration
 from apftop.apf.queueset import QueueSet
@@ -97,6 +97,17 @@ class Replica(Generic[S]):
     def adjust(self, now_ns: int) -> tuple[Adjustment, Sequence[S]]:
         """Run one borrowing round, as the server does every 10 s; returns as `digest` does."""
         return self._levels.adjust(now_ns), self._apply(now_ns, configured=False)
+
+    def resume(self, now_ns: int, name: str, queue_set: QueueSet[S], stats: DemandStats) -> None:
+        """Let a level go on from what was seen of it: its queues, its current limit and its demand so far.
+
+        Raises KeyError for a level that the configuration does not have.
+        """
+        level = self._levels.by_name[name]
+        level.current = queue_set.limit
+        level.stats = stats
+        level.demand = DemandIntegrator(now_ns, queue_set.demand)
+        self._stations[name] = Station(queue_set, level.demand)
 
     def arrive(self, now_ns: int, request: S) -> Sequence[S]:
         """Classify a request and send it to its level. Raises ValueError for one without attributes."""

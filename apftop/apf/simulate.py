@@ -90,9 +90,14 @@ class Simulation:
         self._schedule(at_ns, LOOK, _look, look)
 
     def go_on(self, request: SimulatedRequest) -> None:
-        """Take over a request that is inside already: one that executes ends `service_ns` after its start."""
+        """Take over a request that is inside the server already.
+
+        One that executes ends `service_ns` after its start, one that lingers at `end_ns` plus its additional latency.
+        """
         if request.state == "executing":
             self._schedule(request.start_ns + request.service_ns, FINISH, self._finish, request)
+        elif request.state == "lingering" and request.end_ns is not None:
+            self._schedule(request.end_ns + request.additional_latency_ns, RELEASE, self._release, request)
         self._schedule_end(request, request.arrive_ns)
 
     def run(self, requests: Iterable[SimulatedRequest], until_ns: int | None = None) -> None:
