@@ -159,7 +159,7 @@ class Replica(Generic[S]):
         for name, level in sorted(self._levels.by_name.items()):
             exempt, queuing = level.config.exempt, level.config.queuing
             station = self._stations.get(name)
-            if station is None or station.demand is not level.demand:
+            if station is None:
                 queue_set: QueueSet[S] = QueueSet(queuing, level.current, now_ns, exempt=exempt)
                 station = Station(queue_set, level.demand)
             elif configured:

@@ -64,9 +64,9 @@ def lives(mutant: Mutant | None) -> bool:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.apf.mutants", description=__doc__)
-    parser.add_argument("--only", default="", help="only mutants of files whose name holds this text")
+    parser.add_argument("--only", default="", help="only mutants with this text in their file or new text")
     options = parser.parse_args()
-    chosen = [one for one in mutants() if options.only in one.file]
+    chosen = [one for one in mutants() if options.only in f"{one.file}: {one.new}"]
     if not lives(None):
         print("the tests fail without any mutant")
         return 1

@@ -45,6 +45,12 @@ def test_a_server_starts_with_the_mandatory_levels() -> None:
     assert replica.levels["catch-all"].current == 600
 
 
+def test_levels_take_their_limits_in_the_order_of_their_names() -> None:
+    replica = running()
+
+    assert list(replica.queue_sets) == sorted(replica.levels)
+
+
 def test_a_busy_level_without_an_object_drains_and_keeps_its_seats() -> None:
     replica = running()
     inside, later = some_request(), some_request()

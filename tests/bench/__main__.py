@@ -7,10 +7,10 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
 
-from tests.bench import queueset
+from tests.bench import bands, classify, queueset
 from tests.bench.row import Row
 
-ROWS: tuple[Callable[..., Iterator[Row]], ...] = (queueset.rows,)
+ROWS: tuple[Callable[..., Iterator[Row]], ...] = (queueset.rows, bands.rows, classify.rows)
 
 
 def main() -> None:
@@ -28,10 +28,13 @@ def main() -> None:
 
 def _line(row: Row) -> str:
     verdict = {None: "", True: "met", False: "MISSED"}[row.met]
-    target = "" if row.target is None else f"target {row.target:,.0f}"
-    return (
-        f"{row.number:>2}  {row.what:<66} {row.figure:>12,.0f} {row.unit:<11} {target:<16} {verdict:<7} {row.reference}"
-    )
+    target = "" if row.target is None else f"target {_number(row.target)}"
+    figure = f"{row.number:>2}  {row.what:<66} {_number(row.figure):>12} {row.unit:<11}"
+    return f"{figure} {target:<16} {verdict:<7} {row.reference}".rstrip()
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 if __name__ == "__main__":
