@@ -92,7 +92,7 @@ def test_limits_of_a_configuration_without_demand(vector: dict[str, Any], versio
 @pytest.mark.parametrize("share", [Share(1, 2, 20), Share(5, 2, 1), Share(5, -1, 20), Share(-1, 0, 20)])
 def test_bounds_that_contradict_each_other_are_refused(share: Share) -> None:
     with pytest.raises(AllocationError):
-        fair_allocation(1, [Share(1, 0, 50), share])
+        fair_allocation(10, [Share(1, 0, 50), share])
 
 
 def test_rounds_without_a_number_leave_everything_as_it_was() -> None:
