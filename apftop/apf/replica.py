@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic
 
 from apftop.apf.attributes import Attributes
 from apftop.apf.borrowing import Adjustment
@@ -13,45 +13,17 @@ from apftop.apf.levels import Level, Levels
 from apftop.apf.objects import FlowSchema, PriorityLevelConfiguration
 from apftop.apf.queueset import QueueSet
 from apftop.apf.release import Release
-from apftop.apf.request import Request
+from apftop.apf.request import R, Request
 
 MOST_REMEMBERED = 65_536
 
 
-class ReplicaRequest(Request):
-    """A request with what the server classifies it by; the rest is set when it arrives.
-
-    `schema` and `level` are names. `station` is the level that it went to, which outlives the level's object.
-    """
-
-    __slots__ = ("attributes", "level", "schema", "station")
-
-    def __init__(
-        self,
-        attributes: Attributes | None,
-        *,
-        flow_hash: int = 0,
-        initial_seats: int = 1,
-        final_seats: int = 0,
-        additional_latency_ns: int = 0,
-    ) -> None:
-        super().__init__(flow_hash, initial_seats, final_seats, additional_latency_ns)
-        self.attributes = attributes
-        self.schema = ""
-        self.level = ""
-        self.station: Station[Any] | None = None
-
-
-S = TypeVar("S", bound=ReplicaRequest)
-"""The kind of request that a replica is fed with."""
-
-
-class Station(Generic[S]):
+class Station(Generic[R]):
     """A level as requests meet it: its queue set, and the demand that its borrowing goes by."""
 
     __slots__ = ("demand", "queue_set")
 
-    def __init__(self, queue_set: QueueSet[S], demand: DemandIntegrator) -> None:
+    def __init__(self, queue_set: QueueSet[R], demand: DemandIntegrator) -> None:
         self.queue_set = queue_set
         self.demand = demand
 
@@ -61,7 +33,7 @@ class Station(Generic[S]):
             self.demand.set(now_ns, demand)
 
 
-class Replica(Generic[S]):
+class Replica(Generic[R]):
     """Flow control of one server. Each method is one event; times are nanoseconds and must not go back."""
 
     __slots__ = ("_classifier", "_levels", "_remembered", "_stations")
@@ -69,7 +41,7 @@ class Replica(Generic[S]):
     def __init__(self, server: int, release: Release, now_ns: int = 0) -> None:
         """A server of `server` seats that has read no objects yet: only the mandatory ones hold."""
         self._levels = Levels(server, release, now_ns)
-        self._stations: dict[str, Station[S]] = {}
+        self._stations: dict[str, Station[R]] = {}
         self._classifier = Classifier((), ())
         self._remembered: dict[Attributes, Classification] = {}
         self._apply(now_ns, configured=True)
@@ -80,13 +52,13 @@ class Replica(Generic[S]):
         return self._levels.by_name
 
     @property
-    def queue_sets(self) -> dict[str, QueueSet[S]]:
+    def queue_sets(self) -> dict[str, QueueSet[R]]:
         """The queue sets of the levels by name."""
         return {name: station.queue_set for name, station in self._stations.items()}
 
     def digest(
         self, now_ns: int, schemas: Iterable[FlowSchema], configs: Iterable[PriorityLevelConfiguration]
-    ) -> tuple[Adjustment, Sequence[S]]:
+    ) -> tuple[Adjustment, Sequence[R]]:
         """Take a configuration, and adjust the limits; returns what came of that, and the requests that start by it."""
         configs = tuple(configs)
         adjustment = self._levels.digest(now_ns, configs, lambda name: self._stations[name].queue_set.idle)
@@ -94,12 +66,12 @@ class Replica(Generic[S]):
         self._remembered.clear()
         return adjustment, self._apply(now_ns, configured=True)
 
-    def adjust(self, now_ns: int) -> tuple[Adjustment, Sequence[S]]:
+    def adjust(self, now_ns: int) -> tuple[Adjustment, Sequence[R]]:
         """Run one borrowing round, as the server does every 10 s; returns as `digest` does."""
         return self._levels.adjust(now_ns), self._apply(now_ns, configured=False)
 
-    def resume(self, now_ns: int, name: str, queue_set: QueueSet[S], stats: DemandStats) -> None:
-        """Let a level go on from what was seen of it: its queues, its current limit and its demand so far.
+    def resume(self, now_ns: int, name: str, queue_set: QueueSet[R], inside: Iterable[R], stats: DemandStats) -> None:
+        """Let a level go on from what was seen of it: its queues and current limit, its requests, its demand so far.
 
         Raises KeyError for a level that the configuration does not have.
         """
@@ -107,36 +79,39 @@ class Replica(Generic[S]):
         level.current = queue_set.limit
         level.stats = stats
         level.demand = DemandIntegrator(now_ns, queue_set.demand)
-        self._stations[name] = Station(queue_set, level.demand)
+        self._stations[name] = station = Station(queue_set, level.demand)
+        for request in inside:
+            request.level = name
+            request.station = station
 
-    def arrive(self, now_ns: int, request: S) -> Sequence[S]:
+    def arrive(self, now_ns: int, request: R) -> Sequence[R]:
         """Classify a request and send it to its level. Raises ValueError for one without attributes."""
         station = self._classify(request)
         started = station.queue_set.arrive(now_ns, request)
         station.note_demand(now_ns)
         return started
 
-    def finish(self, now_ns: int, request: S) -> Sequence[S]:
+    def finish(self, now_ns: int, request: R) -> Sequence[R]:
         """See `QueueSet.finish`."""
         station = _station(request)
-        started: Sequence[S] = station.queue_set.finish(now_ns, request)
+        started: Sequence[R] = station.queue_set.finish(now_ns, request)
         station.note_demand(now_ns)
         return started
 
-    def release(self, now_ns: int, request: S) -> Sequence[S]:
+    def release(self, now_ns: int, request: R) -> Sequence[R]:
         """See `QueueSet.release`."""
         station = _station(request)
-        started: Sequence[S] = station.queue_set.release(now_ns, request)
+        started: Sequence[R] = station.queue_set.release(now_ns, request)
         station.note_demand(now_ns)
         return started
 
-    def give_up(self, now_ns: int, request: S) -> None:
+    def give_up(self, now_ns: int, request: R) -> None:
         """See `QueueSet.give_up`."""
         station = _station(request)
         station.queue_set.give_up(now_ns, request)
         station.note_demand(now_ns)
 
-    def _classify(self, request: S) -> Station[S]:
+    def _classify(self, request: R) -> Station[R]:
         attributes = request.attributes
         if attributes is None:
             raise ValueError("a request without attributes cannot be classified")
@@ -152,15 +127,15 @@ class Replica(Generic[S]):
         request.station = station
         return station
 
-    def _apply(self, now_ns: int, *, configured: bool) -> Sequence[S]:
+    def _apply(self, now_ns: int, *, configured: bool) -> Sequence[R]:
         """Give all queue sets their new limits, in the order of their names."""
-        started: list[S] = []
-        stations: dict[str, Station[S]] = {}
+        started: list[R] = []
+        stations: dict[str, Station[R]] = {}
         for name, level in sorted(self._levels.by_name.items()):
             exempt, queuing = level.config.exempt, level.config.queuing
             station = self._stations.get(name)
             if station is None:
-                queue_set: QueueSet[S] = QueueSet(queuing, level.current, now_ns, exempt=exempt)
+                queue_set: QueueSet[R] = QueueSet(queuing, level.current, now_ns, exempt=exempt)
                 station = Station(queue_set, level.demand)
             elif configured:
                 started += station.queue_set.reconfigure(now_ns, queuing, level.current, exempt=exempt)
@@ -172,7 +147,7 @@ class Replica(Generic[S]):
         return started
 
 
-def _station(request: ReplicaRequest) -> Station[Any]:
+def _station(request: Request) -> Station[Any]:
     if request.station is None:
         raise ValueError("the request has not arrived")
     return request.station

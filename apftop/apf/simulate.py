@@ -8,7 +8,7 @@ from itertools import count
 from typing import Any, Literal, Protocol
 
 from apftop.apf.attributes import Attributes
-from apftop.apf.replica import ReplicaRequest
+from apftop.apf.request import Request
 
 Event = Literal["change", "release", "finish", "finish-cancelled", "time-out", "cancelled", "arrive"]
 """`change` is a new configuration or a borrowing round; `finish-cancelled` is a cancel that ends an execution."""
@@ -17,7 +17,7 @@ CHANGE, RELEASE, FINISH, GIVE_UP, ARRIVE, LOOK = range(6)
 """The order of events at one instant; within a kind they come in the order in which they were scheduled."""
 
 
-class SimulatedRequest(ReplicaRequest):
+class SimulatedRequest(Request):
     """A request with its fate: how long it is served once it starts, and when it will wait no longer.
 
     Times are nanoseconds of the virtual clock. `time_out_ns` and `cancel_ns` are moments, None for never. `end_ns` is
@@ -40,13 +40,7 @@ class SimulatedRequest(ReplicaRequest):
         cancel_ns: int | None = None,
     ) -> None:
         """`attributes` are needed for a replica, `flow_hash` for a single level with queues."""
-        super().__init__(
-            attributes,
-            flow_hash=flow_hash,
-            initial_seats=initial_seats,
-            final_seats=final_seats,
-            additional_latency_ns=additional_latency_ns,
-        )
+        super().__init__(flow_hash, initial_seats, final_seats, additional_latency_ns, attributes)
         self.arrive_ns = arrive_ns
         self.service_ns = service_ns
         self.time_out_ns = time_out_ns

@@ -37,15 +37,17 @@ class Traffic:
 
     def draw(self, rng: random.Random, start_ns: int, end_ns: int) -> list[SimulatedRequest]:
         """The arrivals from start to end, in order of time."""
+        span, sizes = end_ns - start_ns + 1, len(self.batches)
         moments: list[int] = []
         while len(moments) < self.count:
-            moments += [rng.randint(start_ns, end_ns)] * rng.choice(self.batches)
+            moment = start_ns + int(rng.random() * span)
+            moments += [moment] * self.batches[int(rng.random() * sizes)]
         del moments[self.count :]
         moments.sort()
-        return [self._request(rng, moment) for moment in moments]
+        samples = rng.choices(self.samples, k=len(moments)) if moments else []
+        return [self._request(rng, *one) for one in zip(samples, moments, strict=True)]
 
-    def _request(self, rng: random.Random, arrive_ns: int) -> SimulatedRequest:
-        sample = rng.choice(self.samples)
+    def _request(self, rng: random.Random, sample: Sample, arrive_ns: int) -> SimulatedRequest:
         return SimulatedRequest(
             arrive_ns,
             self.service.draw(rng),

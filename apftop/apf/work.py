@@ -13,7 +13,8 @@ def work(seats: int, duration_ns: int) -> int:
 
 def total_work(initial_seats: int, final_seats: int, additional_latency_ns: int) -> int:
     """The work that a request is charged at dispatch, in units of 1e-8 seat-second."""
-    return work(initial_seats, SERVICE_TIME_GUESS_NS) + work(final_seats, additional_latency_ns)
+    initial = work(initial_seats, SERVICE_TIME_GUESS_NS)
+    return initial + work(final_seats, additional_latency_ns) if final_seats else initial
 
 
 def duration_per_seat_ns(amount: int, seats: int) -> int:

@@ -8,10 +8,14 @@ from dataclasses import replace
 
 import pytest
 
+from apftop.apf.builtins import builtin_levels, builtin_schemas
+from apftop.apf.demand import DemandStats
 from apftop.apf.estimate import WorkEstimate
 from apftop.apf.forecast import Band, band, forecast, generators
 from apftop.apf.objects import Queuing
 from apftop.apf.queueset import QueueSet
+from apftop.apf.release import Release
+from apftop.apf.replica import Replica
 from apftop.apf.resume import SeenLevel, SeenQueue, SeenRequest, resume
 from apftop.apf.service_times import ServiceTimes
 from apftop.apf.shards import flow_hash
@@ -23,15 +27,15 @@ SECOND = 10**9
 QUEUING = Queuing(8, 3, 10)
 SERVICE = ServiceTimes((50 * MS, 100 * MS, 200 * MS, 500 * MS), (10, 20, 10, 4, 0))
 SAMPLES = [Sample(WorkEstimate(), flow_hash("s", f"user-{index}")) for index in (0, 0, 0, 1, 2)]
-# Eight seats and a mean service of 130 ms: a load of 1.1.
-TRAFFIC = Traffic(68 * 4, SAMPLES, SERVICE, batches=(1, 1, 4))
+# Eight seats and a mean service of 130 ms: a load of 1.3.
+TRAFFIC = Traffic(80 * 4, SAMPLES, SERVICE, batches=(1, 1, 4))
 
 
 def running(seed: int, until_ns: int) -> tuple[QueueSet[SimulatedRequest], Simulation, list[SimulatedRequest]]:
     level: QueueSet[SimulatedRequest] = QueueSet(QUEUING, 8)
     simulation = Simulation(level)
     rng = random.Random(seed)
-    requests = replace(TRAFFIC, count=68 * 4).draw(rng, 0, 4 * SECOND)
+    requests = replace(TRAFFIC, count=80 * 4).draw(rng, 0, 4 * SECOND)
     simulation.run(requests, until_ns)
     return level, simulation, requests
 
@@ -122,6 +126,34 @@ def test_a_level_without_queues_goes_on_too() -> None:
     assert refused.refusal == "concurrency-limit"
     level.finish(2 * SECOND, inside[0])
     assert (level.executing, level.seats_in_use) == (1, 1)
+
+
+def test_a_replica_goes_on_from_what_was_seen_of_a_level() -> None:
+    release = Release(1, 37, 2)
+    replica: Replica[SimulatedRequest] = Replica(600, release)
+    replica.digest(0, builtin_schemas(release).values(), builtin_levels().values())
+    queuing = builtin_levels()["system"].queuing
+    assert queuing is not None
+    rows = [SeenRequest(3, 0, SECOND, WorkEstimate()), SeenRequest(3, SECOND, None, WorkEstimate())]
+    dump = SeenLevel(2 * SECOND, queuing, 1, 10**9, [SeenQueue(10**9, int(index == 3)) for index in range(64)], rows)
+    level, inside = resume(dump, SERVICE, random.Random(1))
+
+    replica.resume(2 * SECOND, "system", level, inside, DemandStats(5, 4.0, 1.0, 80.0))
+    simulation = Simulation(replica)
+    inside[0].service_ns = inside[1].service_ns = 2 * SECOND
+    for one in inside:
+        simulation.go_on(one)
+    system = replica.levels["system"]
+    assert (system.current, system.demand.seats, replica.queue_sets["system"]) == (1, 2, level)
+    simulation.change_at(2 * SECOND + MS, lambda now: replica.adjust(now)[1])
+    simulation.run([], 2 * SECOND + MS)
+
+    # The demand of before is remembered: 0.977 * 80 + 0.023 * 2 seats.
+    assert system.stats.smoothed == pytest.approx(78.2, abs=0.01)
+    assert system.current > 74
+    assert [one.state for one in inside] == ["executing", "executing"]
+    simulation.run([])
+    assert (system.demand.seats, level.idle) == (0, True)
 
 
 def test_requests_seen_waiting_keep_their_limit() -> None:
