@@ -94,13 +94,14 @@ class QueueSet(Generic[R]):
 
         Raises ValueError for a hand that cannot be dealt.
         """
+        if queuing:
+            # Refuses a hand that is impossible, whatever hash comes.
+            deal(0, queuing.queues, queuing.hand_size)
         self._sync(now_ns)
         self._exempt = exempt
         self.limit = limit
         self._desired = queuing.queues if queuing else 0
         if queuing:
-            # The hand must be possible, whatever hash comes.
-            deal(0, queuing.queues, queuing.hand_size)
             self._hand_size = queuing.hand_size
             self._length_limit = queuing.queue_length_limit
             self.queues += [Queue(index) for index in range(len(self.queues), queuing.queues)]
@@ -199,7 +200,10 @@ class QueueSet(Generic[R]):
         """Put in a request that was seen inside: waiting, executing or lingering as its state says, in a queue or -1.
 
         Its queue's next dispatch R must be set before, and its own arrival R or start; queues are filled in order.
+        Raises ValueError for one that waits in no queue.
         """
+        if request.state == "waiting" and index < 0:
+            raise ValueError("a request waits in no queue")
         queue = self.queues[index] if index >= 0 else None
         request.queue = queue
         if queue and not queue.waiting and not queue.executing and request.state != "lingering":
@@ -338,7 +342,6 @@ class QueueSet(Generic[R]):
         self._order = DispatchOrder(self.queues)
 
 
-def _refuse(request: Request, refusal: Refusal) -> Sequence[R]:
+def _refuse(request: Request, refusal: Refusal) -> None:
     request.state = "refused"
     request.refusal = refusal
-    return ()

@@ -168,6 +168,8 @@ def test_requests_seen_waiting_keep_their_limit() -> None:
 def test_rows_and_queues_must_fit_the_level() -> None:
     with pytest.raises(ValueError, match="7 queues were seen of 8"):
         resume(SeenLevel(0, QUEUING, 4, 0, [SeenQueue(0, 0)] * 7, []), SERVICE, random.Random(1))
+    with pytest.raises(ValueError, match="no queue"):
+        resume(SeenLevel(0, None, 4, 0, [], [SeenRequest(-1, 0, None, WorkEstimate())]), SERVICE, random.Random(1))
     row = SeenRequest(8, 0, None, WorkEstimate())
     with pytest.raises(ValueError, match="queue 8 of 8"):
         resume(SeenLevel(0, QUEUING, 4, 0, [SeenQueue(0, 0)] * 8, [row]), SERVICE, random.Random(1))
