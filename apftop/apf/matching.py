@@ -58,7 +58,10 @@ def subject_matches(subject: Subject, request: Attributes) -> bool:
 def target_matches(rule: Rule, request: Attributes) -> bool:
     """Whether any resource rule (for a resource request) or any non-resource rule (for others) matches."""
     if request.resource_request:
-        return any(resource_miss(one, request) is None for one in rule.resource_rules)
+        for one in rule.resource_rules:  # noqa: SIM110 - a generator takes twice the time
+            if resource_miss(one, request) is None:
+                return True
+        return False
     return any(url_miss(one, request) is None for one in rule.non_resource_rules)
 
 
