@@ -116,6 +116,28 @@ def test_seats_that_linger_are_given_back_in_time() -> None:
     assert (level.seats_in_use, level.executing, level.waiting) == (0, 0, 0)
 
 
+def test_a_queue_where_seats_only_linger_is_not_active() -> None:
+    dump = SeenLevel(SECOND, QUEUING, 4, 100, [SeenQueue(200, 3), *[SeenQueue(0, 0)] * 7], [])
+    level, _ = resume(dump, SERVICE, random.Random(1))
+
+    level.set_limit(2 * SECOND, 4)
+
+    assert (level.seats_in_use, level.r) == (3, 100)
+
+
+def test_what_happens_before_the_interval_is_not_counted() -> None:
+    row = SeenRequest(2, SECOND - MS, None, WorkEstimate())
+    dump = SeenLevel(SECOND, QUEUING, 1, 0, [SeenQueue(0, 0)] * 8, [SeenRequest(2, 0, 0, WorkEstimate()), row])
+    slow = replace(TRAFFIC, count=0)
+
+    counted = [
+        forecast(dump, slow, 4 * SECOND, counted_from_ns=start, seed=1, runs=3) for start in (SECOND, 3 * SECOND)
+    ]
+
+    assert [one.dispatched.middle for one in counted] == [1, 0]
+    assert counted[1].mean_wait is None
+
+
 def test_a_level_without_queues_goes_on_too() -> None:
     rows = [SeenRequest(-1, 0, 0, WorkEstimate())] * 2
     level, inside = resume(SeenLevel(SECOND, None, 2, 0, [], rows), SERVICE, random.Random(1))
