@@ -34,19 +34,36 @@ def deal(hash_value: int, queues: int, hand_size: int) -> tuple[int, ...]:
 
 
 MOST_QUEUES = 10_000_000
+LARGEST_DECK = 1 << 26
 MOST_ENTROPY_BITS = 60
 
 
+def entropy_bits(queues: int, hand_size: int) -> int:
+    """Bits of hash that dealing a hand needs: ceil(log2(queues) * hand size); both must be positive."""
+    return math.ceil(math.log2(queues) * hand_size)
+
+
+def deal_fault(queues: int, hand_size: int) -> str | None:
+    """Why no hand of this size can be dealt from this many queues (1.26 to 1.37); None if it can."""
+    if queues < 1 or hand_size < 1:
+        return f"queues {queues} and handSize {hand_size} must both be at least 1"
+    if hand_size > queues:
+        return f"handSize is {hand_size}, not between 1 and the {queues} queues"
+    if queues > LARGEST_DECK:
+        return f"queues is {queues}, over {LARGEST_DECK}"
+    bits = entropy_bits(queues, hand_size)
+    if bits > MOST_ENTROPY_BITS:
+        return f"queues {queues} and handSize {hand_size} need {bits} bits of hash, over {MOST_ENTROPY_BITS}"
+    return None
+
+
 def hand_fault(queues: int, hand_size: int) -> str | None:
-    """Why a level of these queues and hand size is refused by the server (1.26 to 1.37); None if it is not."""
+    """Why the API refuses a level of these queues and hand size (1.26 to 1.37); None if it does not."""
     if not 1 <= queues <= MOST_QUEUES:
         return f"queues is {queues}, not between 1 and {MOST_QUEUES}"
     if not 1 <= hand_size <= queues:
         return f"handSize is {hand_size}, not between 1 and the {queues} queues"
-    bits = math.ceil(math.log2(queues) * hand_size)
-    if bits > MOST_ENTROPY_BITS:
-        return f"queues {queues} and handSize {hand_size} need {bits} bits of hash, over {MOST_ENTROPY_BITS}"
-    return None
+    return deal_fault(queues, hand_size)
 
 
 def hand(schema: str, distinguisher: str, queues: int, hand_size: int) -> tuple[int, ...]:

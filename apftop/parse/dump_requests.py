@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from apftop.apf.request_path import path_parts
 from apftop.parse.cells import ZERO_TIME, Remembered, duration_ns, integer, name, unix_ns
-from apftop.parse.request_path import path_parts
 from apftop.parse.request_structure import DETAILS, DISTINGUISHERS, agrees, read_structure, starts_row
 from apftop.parse.table import Cutter, Table
 from apftop.records.parsed import BadLine, Details, Dump, ParseError, RequestRow

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from apftop.parse.request_path import path_parts
+from apftop.apf.request_path import path_parts
 from apftop.parse.table import Misaligned
 from apftop.records.parsed import Details
 

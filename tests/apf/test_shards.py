@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apftop.apf.shards import deal, flow_hash, hand, hand_fault
+from apftop.apf.shards import deal, deal_fault, flow_hash, hand, hand_fault
 
 VECTORS = [
     ("service-accounts", "system:serviceaccount:default:default", 128, "ba4dd08bd6ad597f", (127, 66, 18, 15, 64, 74)),
@@ -31,6 +31,12 @@ def test_hands_at_the_ends_of_the_hash() -> None:
 
 def test_a_level_of_one_queue_deals_no_hand() -> None:
     assert hand("schema", "user", 1, 1) == ()
+
+
+def test_a_deck_may_be_larger_than_the_api_allows() -> None:
+    assert deal_fault(2**26, 2) is None
+    assert "over" in (deal_fault(2**26 + 1, 2) or "")
+    assert hand_fault(2**26, 2) is not None
 
 
 def test_a_hand_larger_than_the_deck_is_refused() -> None:

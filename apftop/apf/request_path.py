@@ -1,4 +1,4 @@
-"""What the path of a request says about its resource, by the server's own rules."""
+"""What the path of a request says about its resource, by the server's own rules (1.26 to 1.37)."""
 
 from __future__ import annotations
 
@@ -9,13 +9,17 @@ _NAMESPACE_SUBRESOURCES = ("status", "finalize")
 
 @dataclass(frozen=True, slots=True)
 class PathParts:
-    """Namespace, name, `group/version`, resource and subresource of a path; all empty for a non-resource path."""
+    """Namespace, name, `group/version`, resource and subresource of a path; all empty for a non-resource path.
+
+    `verb` is `watch` or `proxy` where the path itself says so, by the old form `/api/v1/watch/pods`.
+    """
 
     namespace: str = ""
     name: str = ""
     api_version: str = ""
     resource: str = ""
     subresource: str = ""
+    verb: str = ""
 
 
 def path_parts(path: str) -> PathParts:
@@ -26,8 +30,8 @@ def path_parts(path: str) -> PathParts:
         return PathParts()
     api_version = "/".join(parts[1 : 2 + groups])
     rest = parts[2 + groups :]
-    special = rest[0] if rest[0] in ("watch", "proxy") else ""
-    if special:
+    verb = rest[0] if rest[0] in ("watch", "proxy") else ""
+    if verb:
         rest = rest[1:]
     if not rest:
         return PathParts()
@@ -41,5 +45,6 @@ def path_parts(path: str) -> PathParts:
         name=rest[1] if len(rest) > 1 else "",
         api_version=api_version,
         resource=rest[0],
-        subresource=rest[2] if len(rest) > 2 and special != "proxy" else "",
+        subresource=rest[2] if len(rest) > 2 and verb != "proxy" else "",
+        verb=verb,
     )

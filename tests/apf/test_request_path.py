@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from apftop.parse.request_path import PathParts, path_parts
+from apftop.apf.request_path import PathParts, path_parts
 
 
 @pytest.mark.parametrize(
@@ -15,8 +15,8 @@ from apftop.parse.request_path import PathParts, path_parts
         ("/apis/apps/v1/namespaces/a/deployments", PathParts("a", "", "apps/v1", "deployments")),
         ("/api/v1/namespaces/a", PathParts("a", "a", "v1", "namespaces")),
         ("/api/v1/namespaces/a/status", PathParts("a", "a", "v1", "namespaces", "status")),
-        ("/api/v1/watch/namespaces/a/pods/p", PathParts("a", "p", "v1", "pods")),
-        ("/api/v1/proxy/nodes/n/stats", PathParts("", "n", "v1", "nodes")),
+        ("/api/v1/watch/namespaces/a/pods/p", PathParts("a", "p", "v1", "pods", verb="watch")),
+        ("/api/v1/proxy/nodes/n/stats", PathParts("", "n", "v1", "nodes", verb="proxy")),
         ("/api/v1/nodes/n/proxy/stats/summary", PathParts("", "n", "v1", "nodes", "proxy")),
     ],
 )

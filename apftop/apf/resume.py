@@ -1,0 +1,119 @@
+"""A level that goes on from what a dump showed of it; what the dump hides is drawn at random."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from apftop.apf.estimate import EVENT_NS, WorkEstimate
+from apftop.apf.objects import Queuing
+from apftop.apf.queueset import QueueSet
+from apftop.apf.service_times import ServiceTimes
+from apftop.apf.simulate import SimulatedRequest
+
+
+@dataclass(frozen=True, slots=True)
+class SeenRequest:
+    """One row of a dump: `queue` -1 for none, `start_ns` None while it waits. Nanoseconds of the server's clock."""
+
+    queue: int
+    arrive_ns: int
+    start_ns: int | None
+    cost: WorkEstimate
+    flow_hash: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SeenQueue:
+    """One queue: its next dispatch R in units of 1e-8 seat-second, and its seats in use with those that linger."""
+
+    next_dispatch_r: int
+    seats_in_use: int
+
+
+@dataclass(frozen=True, slots=True)
+class SeenLevel:
+    """A level at a moment `at_ns` of its server's clock. `r` is its virtual time then, in units of 1e-8 seat-second.
+
+    `requests` are the waiting ones in the order of their queues, and the executing ones; `queues` are all, by index.
+    """
+
+    at_ns: int
+    queuing: Queuing | None
+    limit: int
+    r: int
+    queues: Sequence[SeenQueue]
+    requests: Sequence[SeenRequest]
+    exempt: bool = False
+
+
+def resume(
+    seen: SeenLevel, service: ServiceTimes, rng: random.Random, wait_limit_ns: int | None = None
+) -> tuple[QueueSet[SimulatedRequest], list[SimulatedRequest]]:
+    """The level as it was seen, and the requests in it, in the order seen; lingering ones, which no dump lists, last.
+
+    Drawn at random: the card that the next hand begins with, the round-robin index, what the executing requests still
+    take given their age, and how long seats linger on. The virtual time at which a waiting request came is reckoned
+    back at the present rate. Raises ValueError for a row whose queue is not there.
+    """
+    level: QueueSet[SimulatedRequest] = QueueSet(seen.queuing, seen.limit, seen.at_ns, exempt=seen.exempt)
+    if len(level.queues) != len(seen.queues):
+        raise ValueError(f"{len(seen.queues)} queues were seen of {len(level.queues)}")
+    level.r = seen.r
+    if seen.queuing:
+        level.robin = rng.randrange(seen.queuing.queues)
+        level.arrivals = rng.randrange(seen.queuing.hand_size)
+    for queue, shown in zip(level.queues, seen.queues, strict=True):
+        queue.next_dispatch_r = shown.next_dispatch_r
+    requests = [_request(seen, row, service, rng, wait_limit_ns) for row in seen.requests]
+    for request, row in zip(requests, seen.requests, strict=True):
+        if row.queue >= len(seen.queues):
+            raise ValueError(f"a request in queue {row.queue} of {len(seen.queues)}")
+        level.take_in(request, row.queue)
+    latency = max((row.cost.additional_latency_ns for row in seen.requests), default=0) or EVENT_NS
+    for index, shown in enumerate(seen.queues):
+        seats = shown.seats_in_use - level.queues[index].seats_in_use
+        if seats > 0:
+            lingering = _lingering(seen.at_ns, seats, rng.randint(1, latency))
+            level.take_in(lingering, index)
+            requests.append(lingering)
+    return level, requests
+
+
+def _request(
+    seen: SeenLevel, row: SeenRequest, service: ServiceTimes, rng: random.Random, wait_limit_ns: int | None
+) -> SimulatedRequest:
+    request = SimulatedRequest(
+        row.arrive_ns,
+        0,
+        flow_hash=row.flow_hash,
+        initial_seats=row.cost.initial_seats,
+        final_seats=row.cost.final_seats,
+        additional_latency_ns=row.cost.additional_latency_ns,
+        time_out_ns=None if wait_limit_ns is None else row.arrive_ns + wait_limit_ns,
+    )
+    if row.start_ns is None:
+        request.state = "waiting"
+        request.service_ns = service.draw(rng)
+        request.arrival_r = max(0, seen.r - int(_rate(seen) * (seen.at_ns - row.arrive_ns) / 10))
+    else:
+        request.state = "executing"
+        request.start_ns = row.start_ns
+        request.service_ns = service.draw_beyond(rng, max(0, seen.at_ns - row.start_ns))
+    return request
+
+
+def _rate(seen: SeenLevel) -> float:
+    """Seats by which R grows, for each active queue."""
+    active = len({row.queue for row in seen.requests if row.queue >= 0})
+    in_use = sum(queue.seats_in_use for queue in seen.queues)
+    waiting = sum(row.cost.width for row in seen.requests if row.start_ns is None)
+    return min(in_use + waiting, seen.limit) / active if active else 0.0
+
+
+def _lingering(now_ns: int, seats: int, left_ns: int) -> SimulatedRequest:
+    request = SimulatedRequest(now_ns, 0, initial_seats=seats, final_seats=seats, additional_latency_ns=left_ns)
+    request.state = "lingering"
+    request.start_ns = request.end_ns = now_ns
+    return request

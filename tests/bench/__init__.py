@@ -1,0 +1,1 @@
+"""Measured speed, each figure beside its reference: `python -m tests.bench`."""
