@@ -14,7 +14,7 @@ from apftop.demo.objects import API_VERSION, Json, uid
 from apftop.demo.plane import ControlPlane
 from apftop.demo.request import Request, Target
 from apftop.demo.server import Server
-from apftop.parse.request_path import path_parts
+from apftop.apf.request_path import path_parts
 
 DUMPS = "/debug/api_priority_and_fairness/"
 HEALTH = ("/healthz", "/livez", "/readyz")
