@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from urllib.parse import parse_qs
 
-from apftop.apf.list_options import truth
+from apftop.apf.list_options import list_options, truth
 from apftop.apf.request_path import path_parts
 
 _VERBS = {"POST": "create", "GET": "get", "HEAD": "get", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
@@ -51,7 +51,8 @@ def attributes(method: str, path: str, query: str = "", user: str = "", groups: 
     if not name and verb == "get":
         asked = parse_qs(query, keep_blank_values=True)
         verb = "watch" if truth(asked.get("watch", ["false"])[0]) else "list"
-        name = selected_name(asked.get("fieldSelector", [""])[0])
+        # Of options that it cannot read the server takes nothing but `watch`.
+        name = selected_name(asked.get("fieldSelector", [""])[0]) if list_options(query) else ""
     if not name and verb == "delete":
         verb = "deletecollection"
     return Attributes(

@@ -17,7 +17,7 @@ from apftop.apf.objects import (
     PriorityLevelConfiguration,
     Subject,
 )
-from apftop.apf.shards import flow_hash
+from apftop.apf.shards import dealable, flow_hash
 
 Outcome = Literal["matched", "missed", "dangling", "after"]
 """What became of a schema: `after` one that stands behind the match, `dangling` one whose level does not exist."""
@@ -51,10 +51,11 @@ class Classifier:
     def __init__(self, schemas: Iterable[FlowSchema], levels: Iterable[PriorityLevelConfiguration]) -> None:
         """Put the schemas in the server's order: by precedence, then by name in byte order.
 
-        A schema whose level has no object is left out; that holds for the levels `exempt` and `catch-all` too, though
-        the server runs them without one. The schema `exempt` is then put first and `catch-all` last, where missing.
+        A schema whose level has no object, or one that is not `dealable`, is left out; that holds for the levels
+        `exempt` and `catch-all` too, though the server runs them without one. The schema `exempt` is then put first and
+        `catch-all` last, where missing.
         """
-        by_name = {level.name: level for level in levels}
+        by_name = {level.name: level for level in dealable(levels)}
         ordered = sorted(schemas, key=lambda schema: (schema.precedence, schema.name.encode()))
         self.dangling = tuple(schema for schema in ordered if schema.priority_level not in by_name)
         live = [schema for schema in ordered if schema.priority_level in by_name]

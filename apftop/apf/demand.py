@@ -82,16 +82,19 @@ def advance(stats: DemandStats, seen: Observation, release: Release) -> DemandSt
     """The stats after one adjustment: the envelope (mean plus deviation) is followed up at once and down slowly.
 
     smoothed = max(envelope, 0.977 * smoothed + 0.023 * envelope). If no time has passed only the high watermark moves,
-    and an unknown deviation counts as 0, since 1.26.13, 1.27.10, 1.28.6 and 1.29; before, NaN stays for ever.
+    and an unknown deviation counts as 0, since 1.26.13, 1.27.10, 1.28.6 and 1.29; before, NaN stays for ever. There, no
+    time counts as very little, in which the demand was its maximum: the clock of a real server never stands still.
     """
-    deviation = seen.deviation
+    average, deviation = seen.average, seen.deviation
     if holds(release, NAN_COUNTS_AS_ZERO_SINCE):
         if seen.seconds <= 0:
             return DemandStats(seen.most, stats.average, stats.deviation, stats.smoothed)
         if math.isnan(deviation):
             deviation = 0.0
-    envelope = seen.average + deviation
+    elif seen.seconds <= 0:
+        average, deviation = float(seen.most), 0.0
+    envelope = average + deviation
     followed = KEPT * stats.smoothed + TAKEN * envelope
     # Not Python's max: NaN wins, whichever side it is on.
     smoothed = math.nan if math.isnan(followed) else max(envelope, followed)
-    return DemandStats(seen.most, seen.average, deviation, smoothed)
+    return DemandStats(seen.most, average, deviation, smoothed)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from apftop.apf.allocation import LIST_CAP_100_SINCE, LIST_SEAT_CAP, SEAT_CAP
+from apftop.apf.allocation import LEVEL_SEAT_CAP_SINCE, LIST_CAP_100_SINCE, LIST_SEAT_CAP, SEAT_CAP
 from apftop.apf.attributes import Attributes
 from apftop.apf.gates import gate
 from apftop.apf.list_options import ListOptions, list_options
@@ -87,8 +87,10 @@ class Estimator:
         """The estimate of one request (1.26 to 1.37).
 
         `watchers` are those registered on this server for what a mutating request changes; `level_cap` is the level's
-        own cap of seats (`allocation.level_seat_cap`), None where it has none.
+        own cap of seats (`allocation.level_seat_cap`), None where it has none; releases without such caps ignore it.
         """
+        if not holds(self.release, LEVEL_SEAT_CAP_SINCE):
+            level_cap = None
         if request.verb == "list" or (request.verb == "watch" and gate("WatchList", self.enabled, self.release)):
             return WorkEstimate(self._list_seats(request, query, stored, level_cap))
         if request.verb in _MUTATING:

@@ -11,6 +11,7 @@ from apftop.apf.builtins import mandatory_level
 from apftop.apf.demand import DemandIntegrator, DemandStats, advance
 from apftop.apf.objects import MANDATORY, PriorityLevelConfiguration
 from apftop.apf.release import Release
+from apftop.apf.shards import dealable
 
 
 @dataclass(slots=True)
@@ -42,10 +43,11 @@ class Levels:
     ) -> Adjustment:
         """Take a configuration and run an adjustment at once (1.26 to 1.37).
 
-        A level without an object goes if it is idle, else it is quiescing: it keeps its seats until the first digest
-        that finds it idle. The mandatory levels stay as they were, and are imagined where there were none.
+        A level without an object, or with one that is not `dealable`, goes if it is idle, else it is quiescing: it
+        keeps its seats until the first digest that finds it idle (a server makes one when its last request ends). The
+        mandatory levels stay as they were, and are imagined where there were none.
         """
-        wanted = {config.name: config for config in configs}
+        wanted = {config.name: config for config in dealable(configs)}
         for name, level in self.by_name.items():
             level.quiescing = name not in wanted and name not in MANDATORY
             if name not in wanted and (name in MANDATORY or not is_idle(name)):

@@ -1,22 +1,33 @@
-"""The queue set of one priority level: shuffle sharding, fair queuing and seats, event for event (1.28.5 to 1.37).
+"""The queue set of one priority level: shuffle sharding, fair queuing and seats, event for event (1.26 to 1.37).
 
-From 1.26 to 1.28.4 only the way in which waiting requests give up is another one: there a wait limit is noticed when
-another request arrives at the same queue.
+Only the way in which waits end differs: since 1.28.5 by the clock (`give_up`); before, a wait limit is noticed when
+another request arrives at the same queue (`lazy_limit_ns`), and `give_up` is for clients that go away. Left out: the
+wind-back of R after some 1e11 seat-seconds, and servers of up to 1.27 on arm64, which charge no long service times.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Generic
+from typing import Any, Generic, Protocol
 
 from apftop.apf.dispatch_order import DispatchOrder
 from apftop.apf.objects import Queuing
 from apftop.apf.queue import Queue
 from apftop.apf.request import R, Refusal, Request
-from apftop.apf.shards import deal
+from apftop.apf.shards import deal, deal_fault
 from apftop.apf.work import SERVICE_TIME_GUESS_NS, duration_per_seat_ns, work
 
 MOST_HANDS = 4096
+
+
+class Observer(Protocol):
+    """Who is told of a level what its events do not return."""
+
+    def dispatching(self, queue: Queue[Any]) -> None:
+        """The head of this queue is about to start; it still stands there."""
+
+    def unfit(self, request: Any) -> None:
+        """It is the turn of this request, but there are not seats enough for it."""
 
 
 class QueueSet(Generic[R]):
@@ -25,6 +36,8 @@ class QueueSet(Generic[R]):
     Times are nanoseconds and must not go back; R is the virtual time in units of 1e-8 seat-second, brought up to date
     by each event and only then, as in the server, so that every rounding is the server's. `limit` is the current limit
     in seats; it does not hold an exempt level. Counts are of requests, `seats_in_use` includes lingering requests.
+    `observer` may be set at any time. `overdue` are the requests that the last arrival turned out, as `lazy_limit_ns`
+    has it.
     """
 
     __slots__ = (
@@ -34,6 +47,7 @@ class QueueSet(Generic[R]):
         "_hand_size",
         "_hands",
         "_last_ns",
+        "_lazy_limit_ns",
         "_length_limit",
         "_order",
         "_outside",
@@ -41,6 +55,8 @@ class QueueSet(Generic[R]):
         "executing",
         "leaked_seats",
         "limit",
+        "observer",
+        "overdue",
         "queued_seats",
         "queues",
         "r",
@@ -49,12 +65,23 @@ class QueueSet(Generic[R]):
         "waiting",
     )
 
-    def __init__(self, queuing: Queuing | None, limit: int, now_ns: int = 0, *, exempt: bool = False) -> None:
+    def __init__(
+        self,
+        queuing: Queuing | None,
+        limit: int,
+        now_ns: int = 0,
+        *,
+        exempt: bool = False,
+        lazy_limit_ns: int | None = None,
+    ) -> None:
         """An empty level; without `queuing` it refuses what does not fit, unless it is exempt.
 
-        Raises ValueError for a hand that cannot be dealt.
+        An arrival turns out of the queue that it comes to those that have waited there longer than `lazy_limit_ns`, and
+        nothing else does; None since 1.28.5. Raises ValueError for a hand that cannot be dealt.
         """
         self.queues: list[Queue[R]] = []
+        self.observer: Observer | None = None
+        self.overdue: Sequence[R] = ()
         self.r = 0
         self.robin = 0
         self.arrivals = 0
@@ -66,6 +93,7 @@ class QueueSet(Generic[R]):
         self._active = 0
         self._outside = 0
         self._last_ns = now_ns
+        self._lazy_limit_ns = lazy_limit_ns
         self._hand_size = 1
         self._length_limit = 0
         self._hands: dict[int, tuple[tuple[Queue[R], ...], ...]] = {}
@@ -94,9 +122,9 @@ class QueueSet(Generic[R]):
 
         Raises ValueError for a hand that cannot be dealt.
         """
-        if queuing:
-            # Refuses a hand that is impossible, whatever hash comes.
-            deal(0, queuing.queues, queuing.hand_size)
+        fault = deal_fault(queuing.queues, queuing.hand_size) if queuing else None
+        if fault:
+            raise ValueError(fault)
         self._sync(now_ns)
         self._exempt = exempt
         self.limit = limit
@@ -117,6 +145,7 @@ class QueueSet(Generic[R]):
     def arrive(self, now_ns: int, request: R) -> Sequence[R]:
         """A new request comes in: it starts, waits, or is refused (then `request.refusal` says why)."""
         self._sync(now_ns)
+        request.arrive_ns = now_ns
         if not self._desired:
             return self._arrive_without_queue(now_ns, request)
         hands = self._hands.get(request.flow_hash) or self._deal(request.flow_hash)
@@ -131,6 +160,8 @@ class QueueSet(Generic[R]):
                     least = card.waiting_work
         request.queue = queue
         waiting = queue.waiting
+        if self._lazy_limit_ns is not None:
+            self.overdue = self._turn_out(queue, now_ns - self._lazy_limit_ns)
         if self.seats_in_use >= self.limit and len(waiting) >= self._length_limit:
             _refuse(request, "queue-full")
             return ()
@@ -186,15 +217,7 @@ class QueueSet(Generic[R]):
         if queue is None or request.state != "waiting":
             raise ValueError(f"a request that is {request.state} cannot give up waiting")
         queue.waiting.remove(request)
-        queue.waiting_work -= request.work
-        self.queued_seats -= request.width
-        self.waiting -= 1
-        request.state = "gone"
-        if queue.waiting:
-            queue.bound()
-            self._order.note(queue)
-        elif not queue.executing:
-            self._active -= 1
+        self._left(queue, request)
 
     def take_in(self, request: R, index: int) -> None:
         """Put in a request that was seen inside: waiting, executing or lingering as its state says, in a queue or -1.
@@ -214,6 +237,8 @@ class QueueSet(Generic[R]):
             self.queued_seats += request.width
             self.waiting += 1
             if len(queue.waiting) == 1:
+                # What was reckoned may be too high: a queue is never behind the arrival of its head.
+                request.arrival_r = min(request.arrival_r, queue.next_dispatch_r)
                 self._order.note(queue)
             return
         self.seats_in_use += request.width
@@ -242,12 +267,34 @@ class QueueSet(Generic[R]):
             self.r += whole + 1 if growth - whole >= 0.5 else whole
 
     def _arrive_without_queue(self, now_ns: int, request: R) -> Sequence[R]:
+        self.overdue = ()
         if not self._fits(request.width):
             _refuse(request, "concurrency-limit")
             return ()
         self._outside += request.width
         self._start(now_ns, request)
         return (request,)
+
+    def _turn_out(self, queue: Queue[R], before_ns: int) -> Sequence[R]:
+        """Let those go that came to a queue before a moment and still wait there."""
+        late: list[R] = []
+        while queue.waiting and queue.waiting[0].arrive_ns < before_ns:
+            request = queue.waiting.popleft()
+            self._left(queue, request)
+            late.append(request)
+        return late
+
+    def _left(self, queue: Queue[R], request: R) -> None:
+        """Account for a request that has been taken out of its queue unserved."""
+        queue.waiting_work -= request.work
+        self.queued_seats -= request.width
+        self.waiting -= 1
+        request.state = "gone"
+        if queue.waiting:
+            queue.bound()
+            self._order.note(queue)
+        elif not queue.executing:
+            self._active -= 1
 
     def _deal(self, flow_hash: int) -> tuple[tuple[Queue[R], ...], ...]:
         """The hand of a flow, once for each card that it may begin with."""
@@ -263,13 +310,18 @@ class QueueSet(Generic[R]):
         if not self.waiting or self.seats_in_use >= self.limit:
             return ()
         started: list[R] = []
+        observer = self.observer
         while self.waiting and self.seats_in_use < self.limit:
             queue = self._order.first(self.robin)
             request = queue.waiting[0]
             width = request.width
             if not self._fits(width):
+                if observer is not None:
+                    observer.unfit(request)
                 self.robin %= len(self.queues)
                 break
+            if observer is not None:
+                observer.dispatching(queue)
             queue.waiting.popleft()
             queue.waiting_work -= request.work
             self.queued_seats -= width

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import NamedTuple
 
 _RELEASE = re.compile(r"v?(\d+)\.(\d+)(?:\.(\d+))?")
@@ -28,6 +29,7 @@ def parse_release(text: str) -> Release | None:
     return Release(int(match[1]), int(match[2]), int(match[3] or 0))
 
 
+@cache
 def holds(release: Release, ranges: tuple[str, ...]) -> bool:
     """Whether a release lies in any of the ranges, each like `>=1.26.8 <1.27` (all bounds of one must hold)."""
     return any(_within(release, one) for one in ranges)

@@ -12,10 +12,12 @@ from apftop.apf.demand import DemandIntegrator, DemandStats
 from apftop.apf.levels import Level, Levels
 from apftop.apf.objects import FlowSchema, PriorityLevelConfiguration
 from apftop.apf.queueset import QueueSet
-from apftop.apf.release import Release
+from apftop.apf.release import Release, holds
 from apftop.apf.request import R, Request
 
 MOST_REMEMBERED = 65_536
+REQUEST_TIMEOUT_NS = 60_000_000_000
+LAZY_WAIT_LIMIT_UNTIL = ("<1.28.5",)
 
 
 class Station(Generic[R]):
@@ -27,19 +29,31 @@ class Station(Generic[R]):
         self.queue_set = queue_set
         self.demand = demand
 
-    def note_demand(self, now_ns: int) -> None:
+    def note_demand(self, now_ns: int, moved: Sequence[R] = ()) -> None:
+        """Bring the demand up to date as the server does: whenever it changes, or requests moved for all that."""
         demand = self.queue_set.demand
-        if demand != self.demand.seats:
+        if moved or demand != self.demand.seats:
             self.demand.set(now_ns, demand)
 
 
 class Replica(Generic[R]):
-    """Flow control of one server. Each method is one event; times are nanoseconds and must not go back."""
+    """Flow control of one server. Each method is one event; times are nanoseconds and must not go back.
 
-    __slots__ = ("_classifier", "_levels", "_remembered", "_stations")
+    `overdue` are the requests that the last arrival turned out, by servers of up to 1.28.4 (see `QueueSet`).
+    """
 
-    def __init__(self, server: int, release: Release, now_ns: int = 0) -> None:
-        """A server of `server` seats that has read no objects yet: only the mandatory ones hold."""
+    __slots__ = ("_classifier", "_lazy_limit_ns", "_levels", "_remembered", "_stations", "overdue")
+
+    def __init__(
+        self, server: int, release: Release, now_ns: int = 0, *, request_timeout_ns: int = REQUEST_TIMEOUT_NS
+    ) -> None:
+        """A server of `server` seats that has read no objects yet: only the mandatory ones hold.
+
+        Up to 1.28.4 all requests wait for a quarter of `request_timeout_ns` (the flag of the server), and that is left
+        to the model. Since 1.28.5 each has a limit of its own, so that it is its sender's to make it `give_up` in time.
+        """
+        self.overdue: Sequence[R] = ()
+        self._lazy_limit_ns = request_timeout_ns // 4 if holds(release, LAZY_WAIT_LIMIT_UNTIL) else None
         self._levels = Levels(server, release, now_ns)
         self._stations: dict[str, Station[R]] = {}
         self._classifier = Classifier((), ())
@@ -84,18 +98,29 @@ class Replica(Generic[R]):
             request.level = name
             request.station = station
 
+    def classification(self, attributes: Attributes) -> Classification:
+        """Where a request goes; what has been found is remembered until the next configuration."""
+        found = self._remembered.get(attributes)
+        if found is None:
+            if len(self._remembered) >= MOST_REMEMBERED:
+                self._remembered.clear()
+            found = self._remembered[attributes] = classify(self._classifier, attributes)
+        return found
+
     def arrive(self, now_ns: int, request: R) -> Sequence[R]:
         """Classify a request and send it to its level. Raises ValueError for one without attributes."""
         station = self._classify(request)
-        started = station.queue_set.arrive(now_ns, request)
-        station.note_demand(now_ns)
+        queue_set = station.queue_set
+        started = queue_set.arrive(now_ns, request)
+        self.overdue = queue_set.overdue
+        station.note_demand(now_ns, self.overdue)
         return started
 
     def finish(self, now_ns: int, request: R) -> Sequence[R]:
         """See `QueueSet.finish`."""
         station = _station(request)
         started: Sequence[R] = station.queue_set.finish(now_ns, request)
-        station.note_demand(now_ns)
+        station.note_demand(now_ns, started)
         return started
 
     def release(self, now_ns: int, request: R) -> Sequence[R]:
@@ -115,11 +140,7 @@ class Replica(Generic[R]):
         attributes = request.attributes
         if attributes is None:
             raise ValueError("a request without attributes cannot be classified")
-        found = self._remembered.get(attributes)
-        if found is None:
-            if len(self._remembered) >= MOST_REMEMBERED:
-                self._remembered.clear()
-            found = self._remembered[attributes] = classify(self._classifier, attributes)
+        found = self._remembered.get(attributes) or self.classification(attributes)
         station = self._stations[found.level.name]
         request.schema = found.schema.name
         request.level = found.level.name
@@ -135,7 +156,9 @@ class Replica(Generic[R]):
             exempt, queuing = level.config.exempt, level.config.queuing
             station = self._stations.get(name)
             if station is None:
-                queue_set: QueueSet[R] = QueueSet(queuing, level.current, now_ns, exempt=exempt)
+                queue_set: QueueSet[R] = QueueSet(
+                    queuing, level.current, now_ns, exempt=exempt, lazy_limit_ns=self._lazy_limit_ns
+                )
                 station = Station(queue_set, level.demand)
             elif configured:
                 started += station.queue_set.reconfigure(now_ns, queuing, level.current, exempt=exempt)

@@ -21,14 +21,15 @@ Refusal = Literal["queue-full", "concurrency-limit"]
 class Request:
     """A request of known cost. Seats are whole, times nanoseconds, work in units of 1e-8 seat-second.
 
-    `attributes` are what a replica classifies it by; then `schema` and `level` are names, and `station` is the level
-    that it went to, which outlives the level's object. `final_seats`, `additional_latency_ns` and `width` may be cut to
-    the level's limit at dispatch.
+    `arrive_ns` is when it comes to its level. `attributes` are what a replica classifies it by; then `schema` and
+    `level` are names, and `station` is the level that it went to, which outlives the level's object. `final_seats`,
+    `additional_latency_ns` and `width` may be cut to the level's limit at dispatch.
     """
 
     __slots__ = (
         "additional_latency_ns",
         "arrival_r",
+        "arrive_ns",
         "attributes",
         "final_seats",
         "flow_hash",
@@ -65,6 +66,7 @@ class Request:
         self.station: Station[Any] | None = None
         self.schema = self.level = ""
         self.arrival_r = 0
+        self.arrive_ns = 0
         self.start_ns = 0
 
 

@@ -37,6 +37,8 @@ class SeenLevel:
     """A level at a moment `at_ns` of its server's clock. `r` is its virtual time then, in units of 1e-8 seat-second.
 
     `requests` are the waiting ones in the order of their queues, and the executing ones; `queues` are all, by index.
+    There may be more than `queuing` has, of a level that had more before and is not rid of them yet. `lazy_limit_ns` is
+    for servers of up to 1.28.4 (see `QueueSet`).
     """
 
     at_ns: int
@@ -46,6 +48,7 @@ class SeenLevel:
     queues: Sequence[SeenQueue]
     requests: Sequence[SeenRequest]
     exempt: bool = False
+    lazy_limit_ns: int | None = None
 
 
 def resume(
@@ -55,14 +58,14 @@ def resume(
 
     Drawn at random: the card that the next hand begins with, the round-robin index, what the executing requests still
     take given their age, and how long seats linger on. The virtual time at which a waiting request came is reckoned
-    back at the present rate. Raises ValueError for a row whose queue is not there.
+    back at the present rate. Raises ValueError for fewer queues than are configured, and for a row whose queue is not
+    there.
     """
-    level: QueueSet[SimulatedRequest] = QueueSet(seen.queuing, seen.limit, seen.at_ns, exempt=seen.exempt)
-    if len(level.queues) != len(seen.queues):
-        raise ValueError(f"{len(seen.queues)} queues were seen of {len(level.queues)}")
+    level = _level(seen)
     level.r = seen.r
+    if level.queues:
+        level.robin = rng.randrange(len(level.queues))
     if seen.queuing:
-        level.robin = rng.randrange(seen.queuing.queues)
         level.arrivals = rng.randrange(seen.queuing.hand_size)
     for queue, shown in zip(level.queues, seen.queues, strict=True):
         queue.next_dispatch_r = shown.next_dispatch_r
@@ -81,6 +84,17 @@ def resume(
     return level, requests
 
 
+def _level(seen: SeenLevel) -> QueueSet[SimulatedRequest]:
+    """The level without its requests."""
+    queues = len(seen.queues)
+    if seen.queuing and queues < seen.queuing.queues:
+        raise ValueError(f"{queues} queues were seen of {seen.queuing.queues}")
+    had = Queuing(queues, 1, 1) if queues else None
+    level: QueueSet[SimulatedRequest] = QueueSet(had, seen.limit, seen.at_ns, lazy_limit_ns=seen.lazy_limit_ns)
+    level.reconfigure(seen.at_ns, seen.queuing, seen.limit, exempt=seen.exempt)
+    return level
+
+
 def _request(
     seen: SeenLevel, row: SeenRequest, service: ServiceTimes, rng: random.Random, wait_limit_ns: int | None
 ) -> SimulatedRequest:
@@ -91,7 +105,8 @@ def _request(
         initial_seats=row.cost.initial_seats,
         final_seats=row.cost.final_seats,
         additional_latency_ns=row.cost.additional_latency_ns,
-        time_out_ns=None if wait_limit_ns is None else row.arrive_ns + wait_limit_ns,
+        # One that should have gone by now goes at once.
+        time_out_ns=None if wait_limit_ns is None else max(seen.at_ns + 1, row.arrive_ns + wait_limit_ns),
     )
     if row.start_ns is None:
         request.state = "waiting"

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections.abc import Iterable
+
+from apftop.apf.objects import PriorityLevelConfiguration
 
 
 def flow_hash(schema: str, distinguisher: str) -> int:
@@ -55,6 +58,15 @@ def deal_fault(queues: int, hand_size: int) -> str | None:
     if bits > MOST_ENTROPY_BITS:
         return f"queues {queues} and handSize {hand_size} need {bits} bits of hash, over {MOST_ENTROPY_BITS}"
     return None
+
+
+def dealable(configs: Iterable[PriorityLevelConfiguration]) -> tuple[PriorityLevelConfiguration, ...]:
+    """The levels that a server runs: it skips one whose hand cannot be dealt, as if it had no object (1.26 to 1.37)."""
+    return tuple(
+        config
+        for config in configs
+        if config.queuing is None or deal_fault(config.queuing.queues, config.queuing.hand_size) is None
+    )
 
 
 def hand_fault(queues: int, hand_size: int) -> str | None:

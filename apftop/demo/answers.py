@@ -5,16 +5,15 @@ from __future__ import annotations
 import gzip
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from apftop.demo import documents, dumps, exposition, metrics
 from apftop.demo.documents import LEASES, PLURALS, SLICES
 from apftop.demo.objects import API_VERSION, Json, uid
 from apftop.demo.plane import ControlPlane
-from apftop.demo.request import Request, Target
+from apftop.demo.request import Request
 from apftop.demo.server import Server
-from apftop.apf.request_path import path_parts
 
 DUMPS = "/debug/api_priority_and_fairness/"
 HEALTH = ("/healthz", "/livez", "/readyz")
@@ -27,22 +26,13 @@ HANDLER_S = {"/metrics": 0.024, f"{DUMPS}dump_queues": 0.005, f"{DUMPS}dump_requ
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A GET: path and query as they were sent, decoded, and what of its headers counts."""
+    """A GET: its path, decoded, its query as it was sent and taken apart, and what of its headers counts."""
 
     path: str
-    query: Mapping[str, list[str]] = field(default_factory=dict)
-    accept: str = ""
-    gzip: bool = False
-
-    @property
-    def target(self) -> Target:
-        """The question in the words by which it is classified."""
-        parts = path_parts(self.path)
-        group, _, _ = parts.api_version.rpartition("/")
-        verb = "get" if parts.name or not parts.resource else "watch" if self.watches else "list"
-        return Target(
-            verb, self.path, group, parts.api_version, parts.resource, parts.subresource, parts.namespace, parts.name
-        )
+    query: str
+    options: Mapping[str, list[str]]
+    accept: str
+    gzip: bool
 
     @property
     def watches(self) -> bool:
@@ -50,11 +40,11 @@ class Question:
 
     def flag(self, name: str) -> bool:
         """Whether a parameter is set to what counts as true."""
-        return self.query.get(name, [""])[0].lower() not in ("", "0", "false", "f")
+        return self.options.get(name, [""])[0].lower() not in ("", "0", "false", "f")
 
     def seconds(self, name: str, default: float) -> float:
         """A parameter that is a number of seconds."""
-        text = self.query.get(name, [""])[0]
+        text = self.options.get(name, [""])[0]
         return float(text) if text.isdecimal() else default
 
 
@@ -72,23 +62,22 @@ class Reply:
 def question(target: str, headers: Mapping[str, str]) -> Question:
     """The question of a request line's target and of headers by their lower-case names."""
     parts = urlsplit(target)
-    query = parse_qs(parts.query, keep_blank_values=True)
+    options = parse_qs(parts.query, keep_blank_values=True)
     packed = "gzip" in headers.get("accept-encoding", "")
-    return Question(unquote(parts.path), query, headers.get("accept", ""), packed)
+    return Question(unquote(parts.path), parts.query, options, headers.get("accept", ""), packed)
 
 
 def reply(plane: ControlPlane, server: Server, request: Request, asked: Question) -> Reply:
     """The answer to a reader's question that executes or was refused."""
-    place = request.place
     told = (
         ("Audit-Id", uid("Audit", f"{asked.path}/{server.now}")),
         ("Cache-Control", "no-cache, private"),
         ("Date", time.strftime("%a, %d %b %Y %H:%M:%S GMT", time.gmtime(server.now // 1_000_000_000))),
-        ("X-Kubernetes-Pf-Flowschema-Uid", uid("FlowSchema", place.schema)),
-        ("X-Kubernetes-Pf-Prioritylevel-Uid", uid("PriorityLevelConfiguration", place.level)),
+        ("X-Kubernetes-Pf-Flowschema-Uid", uid("FlowSchema", request.schema)),
+        ("X-Kubernetes-Pf-Prioritylevel-Uid", uid("PriorityLevelConfiguration", request.level)),
     )
-    if request.started_ns is None:
-        wait = ("Retry-After", str(server.retry_after_s(place.level)))
+    if request.refused:
+        wait = ("Retry-After", str(server.retry_after_s(request.level)))
         return Reply(429, TEXT, TOO_MANY, (*told, wait, ("X-Content-Type-Options", "nosniff")))
     made = _body(plane, server, asked)
     return Reply(made.status, made.content_type, made.body, (*told, *made.headers), made.bookmark)
@@ -100,18 +89,17 @@ def handler_s(asked: Question) -> float:
 
 
 def _body(plane: ControlPlane, server: Server, asked: Question) -> Reply:
-    levels = server.levels.values()
     match asked.path:
         case "/metrics":
             return _metrics(server, asked)
         case "/debug/api_priority_and_fairness/dump_priority_levels":
-            return Reply(200, TEXT, dumps.priority_levels(levels))
+            return Reply(200, TEXT, dumps.priority_levels(server))
         case "/debug/api_priority_and_fairness/dump_queues":
-            return Reply(200, TEXT, dumps.queues(levels))
+            return Reply(200, TEXT, dumps.queues(server))
         case "/debug/api_priority_and_fairness/dump_requests":
             # Only emptiness is tested: `0` and `false` switch the details on as well.
-            details = any(asked.query.get("includeRequestDetails", ()))
-            return Reply(200, TEXT, dumps.requests(levels, details))
+            details = any(asked.options.get("includeRequestDetails", ()))
+            return Reply(200, TEXT, dumps.requests(server, details))
         case "/version":
             return _json(documents.version())
         case path if path in HEALTH:
@@ -128,7 +116,7 @@ def _body(plane: ControlPlane, server: Server, asked: Question) -> Reply:
 
 
 def _metrics(server: Server, asked: Question) -> Reply:
-    families = metrics.families(server, asked.query.get("name[]", ()))
+    families = metrics.families(server, asked.options.get("name[]", ()))
     protobuf = "application/vnd.google.protobuf" in asked.accept
     body = exposition.protobuf(families) if protobuf else exposition.text(families)
     headers: tuple[tuple[str, str], ...] = (("Process-Start-Time-Unix", str(server.started_ns // 1_000_000_000)),)
@@ -143,7 +131,7 @@ def _objects(plane: ControlPlane, plural: str, asked: Question) -> Reply:
         return _json(documents.listed(kind, API_VERSION, items))
     body = b""
     initial = asked.flag("sendInitialEvents")
-    if initial or asked.query.get("resourceVersion", [""])[0] in ("", "0"):
+    if initial or asked.options.get("resourceVersion", [""])[0] in ("", "0"):
         body = b"".join(documents.event("ADDED", item) for item in items)
     if initial and asked.flag("allowWatchBookmarks"):
         body += documents.bookmark(kind, ends_initial=True)

@@ -7,10 +7,13 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from random import Random
 
-from apftop.demo.request import Target
-from apftop.demo.scenario import Call, Client, Scenario
+from apftop.apf.attributes import Attributes, attributes
+from apftop.demo.scenario import METHODS, Call, Client, Scenario
 
 NANOSECONDS = 1_000_000_000
+SUFFIXES = 48
+"""How many names a client makes of one pattern: pods and builds are asked for more than once."""
+
 _SUFFIX = "bcdfghjklmnpqrstvwxz2456789"
 
 
@@ -18,10 +21,9 @@ _SUFFIX = "bcdfghjklmnpqrstvwxz2456789"
 class Asked:
     """One request as its client sends it."""
 
-    user: str
-    groups: tuple[str, ...]
-    target: Target
-    call: Call
+    attributes: Attributes
+    query: str
+    watchers: int | None
     service_ns: int
     timeout_s: float
     retries: int
@@ -44,6 +46,7 @@ class Stream:
         self._greatest = max(rate for _, rate in client.rates) * self._weight
         self._users = [(user, (*client.groups, *groups_of(user))) for user in users]
         self._shares = [call.share for call in client.calls]
+        self._suffixes = ["".join(self._random.choices(_SUFFIX, k=5)) for _ in range(SUFFIXES)]
 
     @property
     def silent(self) -> bool:
@@ -65,7 +68,23 @@ class Stream:
         user, groups = random.choice(self._users)
         (call,) = random.choices(client.calls, self._shares)
         service_ns = int(random.lognormvariate(math.log(call.service_ms), call.spread) * 1_000_000)
-        return Asked(user, groups, _target(call, user, random), call, service_ns, client.timeout_s, client.retries)
+        sent = attributes(METHODS.get(call.verb, "GET"), self._path(call, user), call.asks, user, groups)
+        return Asked(sent, call.asks, call.told, service_ns, client.timeout_s, client.retries)
+
+    def _path(self, call: Call, user: str) -> str:
+        """The path of one call as it is made this time."""
+        if not call.resource:
+            return call.path
+        random = self._random
+        resource, _, subresource = call.resource.partition("/")
+        namespace = random.choice(call.namespaces) if call.namespaces else ""
+        name = random.choice(call.names) if call.names else ""
+        name = name.replace("{me}", user.rpartition(":")[2])
+        if "{}" in name:
+            name = name.replace("{}", random.choice(self._suffixes))
+        root = f"/apis/{call.api}" if "/" in call.api else f"/api/{call.api}"
+        inside = f"/namespaces/{namespace}" if namespace else ""
+        return "/".join(part for part in (f"{root}{inside}/{resource}", name, subresource) if part)
 
     def _rate(self, now: int) -> float:
         second = (now - self._epoch_ns) / NANOSECONDS % self._cycle_s
@@ -86,18 +105,3 @@ def groups_of(user: str) -> tuple[str, ...]:
     if parts[:2] == ["system", "serviceaccount"]:
         return ("system:serviceaccounts", f"system:serviceaccounts:{parts[2]}", "system:authenticated")
     return ("system:nodes", "system:authenticated") if parts[:2] == ["system", "node"] else ("system:authenticated",)
-
-
-def _target(call: Call, user: str, random: Random) -> Target:
-    """What one call asks for this time, with the path that a client would use."""
-    if not call.resource:
-        return Target(call.verb, call.path)
-    group, _, _ = call.api.rpartition("/")
-    resource, _, subresource = call.resource.partition("/")
-    namespace = random.choice(call.namespaces) if call.namespaces else ""
-    name = random.choice(call.names) if call.names else ""
-    name = name.replace("{me}", user.rpartition(":")[2]).replace("{}", "".join(random.choices(_SUFFIX, k=5)))
-    root = f"/apis/{call.api}" if group else f"/api/{call.api}"
-    inside = f"/namespaces/{namespace}" if namespace and resource != "namespaces" else ""
-    path = "/".join(part for part in (f"{root}{inside}/{resource}", name, subresource) if part)
-    return Target(call.verb, path, group, call.api, resource, subresource, namespace, name)

@@ -7,8 +7,8 @@ import json
 import time
 from collections.abc import Sequence
 
-from apftop.demo import builtin
-from apftop.demo.metrics import BUILD
+from apftop.apf.builtins import builtin_levels, builtin_schemas
+from apftop.demo.build import BUILD, RELEASE
 from apftop.demo.objects import API_VERSION, GROUP, Json, level_json, schema_json, uid
 from apftop.demo.plane import ControlPlane
 from apftop.demo.server import Server
@@ -51,9 +51,9 @@ def group() -> Json:
 def configuration(plane: ControlPlane, plural: str) -> list[Json]:
     """All objects of a kind, in the order of their names."""
     if plural == "flowschemas":
-        own = {schema.name for schema in builtin.schemas()}
-        return [schema_json(one, one.name in own) for one in sorted(plane.schemas, key=lambda one: one.name)]
-    own = {level.name for level in builtin.levels()}
+        built_in = builtin_schemas(RELEASE)
+        return [schema_json(one, one.name in built_in) for one in sorted(plane.schemas, key=lambda one: one.name)]
+    own = builtin_levels()
     return [level_json(one, one.name in own) for one in sorted(plane.levels, key=lambda one: one.name)]
 
 

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
+from apftop.apf.classify import flow_distinguisher
+from apftop.apf.queue import Queue
 from apftop.demo.level import Level
 from apftop.demo.request import Request
+from apftop.demo.server import Server
 
 LEVEL_COLUMNS = (
     *("PriorityLevelName", "ActiveQueues", "IsIdle", "IsQuiescing", "WaitingRequests", "ExecutingRequests"),
@@ -26,22 +30,22 @@ _NEVER = "0001-01-01T00:00:00Z"
 _LEAST_WIDTH = 8
 
 
-def priority_levels(levels: Iterable[Level]) -> bytes:
+def priority_levels(server: Server) -> bytes:
     """dump_priority_levels; the levels are in the order of their names."""
-    return _table([LEVEL_COLUMNS, *map(_level_row, levels)])
+    return _table([LEVEL_COLUMNS, *map(_level_row, server.levels.values())])
 
 
-def queues(levels: Iterable[Level]) -> bytes:
+def queues(server: Server) -> bytes:
     """dump_queues: one row for each queue, the empty ones too."""
-    return _table([QUEUE_COLUMNS, *(row for level in levels for row in _queue_rows(level))])
+    return _table([QUEUE_COLUMNS, *(row for level in server.levels.values() for row in _queue_rows(level))])
 
 
-def requests(levels: Iterable[Level], details: bool) -> bytes:
+def requests(server: Server, details: bool) -> bytes:
     """dump_requests: by queue those that wait, the head first, then those that execute; then those without a queue."""
     rows: list[Sequence[str]] = [(*REQUEST_COLUMNS, *DETAIL_COLUMNS) if details else REQUEST_COLUMNS]
-    for level in levels:
+    for level in server.levels.values():
         for request, index in _inside(level):
-            row = _request_row(request, index)
+            row = _request_row(server, level, request, index)
             rows.append((*row, *_details(request)) if details else row)
     return _table(rows)
 
@@ -51,59 +55,64 @@ def _level_row(level: Level) -> Sequence[str]:
     timed_out = sum(tally.rejected.get("time-out", 0) for tally in tallies)
     numbers = (
         held.waiting,
-        len(held.executing),
+        held.executing,
         sum(tally.dispatched for tally in tallies),
         sum(count for tally in tallies for count in tally.rejected.values()),
         # Since 1.28.5 all that leave their queue unserved count as cancelled.
         0,
         timed_out,
     )
-    idle = "false" if held.waiting or held.executing else "true"
-    return level.name, str(held.active_queues), idle, "false", *map(str, numbers)
+    # The column counts the queues in which something waits.
+    active = sum(1 for queue in held.queues if queue.waiting)
+    return level.name, str(active), "true" if held.idle else "false", "false", *map(str, numbers)
 
 
 def _queue_rows(level: Level) -> Iterator[Sequence[str]]:
-    for index, queue in enumerate(level.queue_set.queues):
-        numbers = (index, len(queue.waiting), len(queue.executing), queue.seats_in_use)
-        initial = sum(request.work.initial_seats for request in queue.waiting)
-        widest = sum(request.work.width for request in queue.waiting)
+    for queue in level.queue_set.queues:
+        held = queue.state()
+        numbers = (held.index, held.waiting, held.executing, held.seats_in_use)
         yield (
             level.name,
             *map(str, numbers),
-            _seat_seconds(queue.next_dispatch_r),
-            str(initial),
-            str(widest),
-            _seat_seconds(queue.waiting_work),
+            _seat_seconds(held.next_dispatch_r),
+            str(held.initial_seats_sum),
+            str(held.max_seats_sum),
+            _seat_seconds(held.total_work),
         )
 
 
 def _inside(level: Level) -> Iterator[tuple[Request, int]]:
     """Requests with their index in their queue, -1 for those that execute."""
+    started: dict[Queue[Any] | None, list[Request]] = {}
+    for request in level.executing:
+        started.setdefault(request.queue, []).append(request)
     for queue in level.queue_set.queues:
         yield from ((request, index) for index, request in enumerate(queue.waiting))
-        yield from ((request, -1) for request in queue.executing)
-    yield from ((request, -1) for request in level.queue_set.executing if request.queue < 0)
+        yield from ((request, -1) for request in started.get(queue, ()))
+    yield from ((request, -1) for request in started.get(None, ()))
 
 
-def _request_row(request: Request, index: int) -> Sequence[str]:
-    place, work = request.place, request.work
+def _request_row(server: Server, level: Level, request: Request, index: int) -> Sequence[str]:
+    schema, queue = server.schemas[request.schema], request.queue
+    queued = level.model.config.queuing is not None and level.model.config.queuing.queues > 1
     return (
-        place.level,
-        place.schema,
-        str(request.queue),
+        level.name,
+        schema.name,
+        str(-1 if queue is None else queue.index),
         str(index),
-        place.distinguisher,
-        _instant(request.arrived_ns),
-        str(work.initial_seats),
-        str(work.final_seats),
-        duration(work.additional_latency_ns),
-        _NEVER if request.started_ns is None else _instant(request.started_ns),
+        flow_distinguisher(schema, request.attributes) if queued else "",
+        _instant(request.arrive_ns + server.skipped_ns),
+        str(request.initial_seats),
+        str(request.final_seats),
+        duration(request.additional_latency_ns),
+        _NEVER if request.state == "waiting" else _instant(request.start_ns + server.skipped_ns),
     )
 
 
 def _details(request: Request) -> Sequence[str]:
-    to = request.target
-    return request.user, to.verb, to.path, to.namespace, to.name, to.api_version, to.resource, to.subresource
+    sent = request.attributes
+    what = sent.api_version, sent.resource, sent.subresource
+    return sent.user, sent.verb, sent.path, sent.namespace, sent.name, *what
 
 
 def _seat_seconds(units: int) -> str:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from apftop.demo.level import Level
+from apftop.demo.level import LastDispatch, Level
 from apftop.demo.meters import Distribution, Tally
-from apftop.demo.queueing import LastDispatch
 from apftop.demo.server import Server
 from apftop.records.parsed import Histogram, Kind, Labels
 
@@ -122,7 +121,7 @@ def _at_dispatch(value: Callable[[LastDispatch], int]) -> Callable[[Server], Row
         return {
             (("priority_level", name),): value(last) / _UNIT
             for name, level in server.levels.items()
-            if (last := level.queue_set.last_dispatch)
+            if (last := level.last_dispatch)
         }
 
     return read
@@ -134,7 +133,7 @@ def _bounds(value: Callable[[LastDispatch], tuple[int, int]]) -> Callable[[Serve
             (("bound", bound), ("priority_level", name)): value(last)[place] / _UNIT
             for place, bound in enumerate(("min", "max"))
             for name, level in server.levels.items()
-            if (last := level.queue_set.last_dispatch)
+            if (last := level.last_dispatch)
         }
 
     return read
@@ -142,11 +141,9 @@ def _bounds(value: Callable[[LastDispatch], tuple[int, int]]) -> Callable[[Serve
 
 def _targets(server: Server) -> Rows:
     # Since 1.31 the exempt level shows the target of another one.
-    other = next(level.target for level in server.levels.values() if not level.config.exempt)
-    return {
-        (("priority_level", name),): other if level.config.exempt else level.target
-        for name, level in server.levels.items()
-    }
+    targets = server.adjustment.targets
+    other = next(iter(targets.values()))
+    return {(("priority_level", name),): targets.get(name, other) for name in server.levels}
 
 
 def _was_queued(tally: Tally) -> bool:
@@ -196,18 +193,18 @@ FAMILIES: Mapping[str, Source] = {
         _over_time(lambda level, now: level.demand_ratio.read(now)),
     ),
     "demand_seats_average": Source(
-        "gauge", f"[ALPHA] Time-weighted average, {_PERIOD}", _by_level(lambda level: level.demand.last.average)
+        "gauge", f"[ALPHA] Time-weighted average, {_PERIOD}", _by_level(lambda level: level.model.stats.average)
     ),
     "demand_seats_high_watermark": Source(
-        "gauge", f"[ALPHA] High watermark, {_PERIOD}", _by_level(lambda level: level.demand.last.high)
+        "gauge", f"[ALPHA] High watermark, {_PERIOD}", _by_level(lambda level: level.model.stats.high_watermark)
     ),
     "demand_seats_smoothed": Source(
-        "gauge", "[ALPHA] Smoothed seat demands", _by_level(lambda level: level.demand.last.smoothed)
+        "gauge", "[ALPHA] Smoothed seat demands", _by_level(lambda level: level.model.stats.smoothed)
     ),
     "demand_seats_stdev": Source(
         "gauge",
         f"[ALPHA] Time-weighted standard deviation, {_PERIOD}",
-        _by_level(lambda level: level.demand.last.stdev),
+        _by_level(lambda level: level.model.stats.deviation),
     ),
     "dispatch_r": Source("gauge", "[ALPHA] R(time of last dispatch)", _at_dispatch(lambda last: last.r)),
     "dispatched_requests_total": Source(
@@ -221,7 +218,7 @@ FAMILIES: Mapping[str, Source] = {
     "lower_limit_seats": Source(
         "gauge",
         "[ALPHA] Configured lower bound on number of execution seats available to each priority level",
-        _by_level(lambda level: level.bounds.lower),
+        _by_level(lambda level: level.model.limits.lower),
     ),
     "next_discounted_s_bounds": Source(
         "gauge", f"[ALPHA] min and max, {_S} - estimated work in progress", _bounds(lambda last: last.discounted_s)
@@ -230,7 +227,7 @@ FAMILIES: Mapping[str, Source] = {
     "nominal_limit_seats": Source(
         "gauge",
         "[BETA] Nominal number of execution seats configured for each priority level",
-        _by_level(lambda level: level.bounds.nominal),
+        _by_level(lambda level: level.model.limits.nominal),
     ),
     "priority_level_request_utilization": Source(
         "histogram",
@@ -275,13 +272,13 @@ FAMILIES: Mapping[str, Source] = {
     "seat_fair_frac": Source(
         "gauge",
         "[ALPHA] Fair fraction of server's concurrency to allocate to each priority level that can use it",
-        lambda server: {(): server.fair_frac},
+        lambda server: {(): server.adjustment.fair},
     ),
     "target_seats": Source("gauge", "[ALPHA] Seat allocation targets", _targets),
     "upper_limit_seats": Source(
         "gauge",
         "[ALPHA] Configured upper bound on number of execution seats available to each priority level",
-        _by_level(lambda level: level.bounds.upper),
+        _by_level(lambda level: level.model.limits.upper),
     ),
     "watch_count_samples": Source(
         "histogram",

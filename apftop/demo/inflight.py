@@ -24,7 +24,7 @@ class Inflight:
 
     def change(self, phase: Phase, request: Request, by: int, now: int) -> None:
         """One more or fewer in a phase."""
-        key = phase, request.target.kind
+        key = phase, request.kind
         peak = self.peaks[key]
         peak.add(by, now)
         self.ratios[key].set(peak.value, now)

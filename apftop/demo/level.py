@@ -1,113 +1,112 @@
-"""One priority level of a simulated server: its queues, its limit, and all that it shows of itself."""
+"""One priority level of a simulated server: the model of it, and all that it shows of itself."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from apftop.apf.objects import PriorityLevelConfiguration
+from apftop.apf.levels import Level as ModelLevel
+from apftop.apf.queue import Queue
+from apftop.apf.queueset import QueueSet
+from apftop.apf.work import SERVICE_TIME_GUESS_NS, work
 from apftop.demo.inflight import PHASES, Inflight
-from apftop.demo.limits import Bounds, DemandMeter, first_limit
 from apftop.demo.meters import DEMAND_RATIOS, REQUEST_RATIOS, SEAT_RATIOS, Tally, TimedRatio
-from apftop.demo.queueing import QueueSet
 from apftop.demo.request import Request
 
 HANDOVER_S = 0.000_02
 """From the decision to run a request until its handler runs: what is seen as the wait of one that did not wait."""
 
 
+@dataclass(frozen=True, slots=True)
+class LastDispatch:
+    """The virtual times at the last dispatch from a queue: R, the winner's S, least and greatest S of all that waited.
+
+    The discounted ones are S less 3 ms for each seat that the queue has in use. All in units of 1e-8 seat-second.
+    """
+
+    r: int
+    latest_s: int
+    next_s: tuple[int, int]
+    discounted_s: tuple[int, int]
+
+
 class Level:
-    """A level at work. `started` is told of each request that begins to execute; times are Unix nanoseconds."""
+    """The meters of a level. They are told of each event after the model was; times are Unix nanoseconds.
+
+    `executing` are the requests that do, in the order in which they began.
+    """
 
     def __init__(
-        self,
-        config: PriorityLevelConfiguration,
-        bounds: Bounds,
-        server_seats: int,
-        inflight: Inflight,
-        started: Callable[[Request], None],
-        now: int,
+        self, model: ModelLevel, queue_set: QueueSet[Request], server_seats: int, inflight: Inflight, now: int
     ) -> None:
-        queues, length = (config.queuing.queues, config.queuing.queue_length_limit) if config.queuing else (0, 0)
-        self.config = config
-        self.bounds = bounds
+        self.model = model
+        self.queue_set = queue_set
         self.tallies: dict[str, Tally] = {}
-        self.demand = DemandMeter(now)
-        self.target = 0.0
-        self.queue_set = QueueSet(queues, length, exempt=config.exempt, listener=self, now=now)
+        self.executing: dict[Request, None] = {}
+        self.last_dispatch: LastDispatch | None = None
         self.seat_ratio = TimedRatio(SEAT_RATIOS, now)
         self.demand_ratio = TimedRatio(DEMAND_RATIOS, now)
         self.request_ratios = {phase: TimedRatio(REQUEST_RATIOS, now) for phase in PHASES}
-        self.request_ratios["waiting"].divide_by(max(1, queues * length), now)
+        queuing = model.config.queuing
+        most_waiting = queuing.queues * queuing.queue_length_limit if queuing else 0
+        self.request_ratios["waiting"].divide_by(max(1, most_waiting), now)
         # What the server divides by where the limit is 0.
         self._instead_of_zero = max(1, int(server_seats / 10 + 0.5))
         self._inflight = inflight
-        self._started = started
-        self._now = now
-        self.resize(first_limit(bounds), now)
+        queue_set.observer = self
+        self.adjusted((), now)
 
     @property
     def name(self) -> str:
-        return self.config.name
+        return self.model.config.name
 
-    def tally(self, request: Request) -> Tally:
-        """The counters of a request's schema in this level."""
-        schema = request.place.schema
-        found = self.tallies.get(schema)
-        if found is None:
-            found = self.tallies[schema] = Tally()
-        return found
-
-    def arrive(self, request: Request, now: int) -> bool:
-        """Take a request in; False where it is refused at once."""
-        self._now = now
-        tally = self.tally(request)
-        tally.widths.observe(request.work.width)
-        if request.work.watchers is not None:
-            tally.watchers.observe(request.work.watchers)
-        refusal = self.queue_set.arrive(request, now)
-        if refusal is not None:
-            request.ended = True
-            tally.reject(refusal)
+    def arrived(self, request: Request, started: Sequence[Request], now: int) -> None:
+        """A request has come; it waits, is among those that started, or is refused."""
+        tally = self._tally(request)
+        tally.widths.observe(request.cost.width)
+        if request.watchers is not None:
+            tally.watchers.observe(request.watchers)
+        queue = request.queue
+        if request.refusal:
+            tally.reject(request.refusal)
             tally.waited(False, HANDOVER_S)
-        self._show()
-        return refusal is None
+        elif queue is not None:
+            tally.waiting += 1
+            tally.waiting_seats += request.cost.width
+            tally.queue_lengths.observe(len(queue.waiting) + sum(one.queue is queue for one in started))
+            self._inflight.change("waiting", request, 1, now)
+        self._begun(started, now)
 
-    def finish(self, request: Request, now: int, took_s: float) -> None:
+    def finished(self, request: Request, took_s: float, started: Sequence[Request], now: int) -> None:
         """The handler of a request is done; `took_s` is what it is seen to have taken."""
-        self._now = now
-        tally = self.tally(request)
+        tally = self._tally(request)
         tally.executing -= 1
-        tally.executed(request.target.verb, took_s)
-        if not request.work.additional_latency_ns:
-            tally.seats_in_use -= request.work.width
+        tally.executed(request.attributes.verb, took_s)
+        if request.state == "done":
+            tally.seats_in_use -= request.width
+        del self.executing[request]
         self._inflight.change("executing", request, -1, now)
-        self.queue_set.finish(request, now)
-        self._show()
+        self._begun(started, now)
 
-    def release(self, request: Request, now: int) -> None:
-        """A request that is done gives back the seats that it held for a while longer."""
-        self._now = now
-        self.tally(request).seats_in_use -= request.work.width
-        self.queue_set.release(request, now)
-        self._show()
+    def released(self, request: Request, started: Sequence[Request], now: int) -> None:
+        """A request that is done has given back the seats that it held for a while longer."""
+        self._tally(request).seats_in_use -= request.width
+        self._begun(started, now)
 
-    def give_up(self, request: Request, now: int) -> None:
+    def gave_up(self, request: Request, waited_s: float, now: int) -> None:
         """The wait limit of a waiting request has passed."""
-        self._now = now
-        tally = self.tally(request)
+        tally = self._tally(request)
         tally.reject("time-out")
-        tally.waited(True, (now - request.arrived_ns) / 1e9)
-        self.queue_set.give_up(request, now)
-        self._dequeued(request)
-        self._show()
+        tally.waited(True, waited_s)
+        self._dequeued(tally, request, now)
+        self._show(now)
 
-    def resize(self, limit: int, now: int) -> None:
-        """Change the current limit."""
-        self._now = now
+    def adjusted(self, started: Sequence[Request], now: int) -> None:
+        """The current limit has been set anew."""
         for ratio in (self.seat_ratio, self.demand_ratio, self.request_ratios["executing"]):
-            ratio.divide_by(limit or self._instead_of_zero, now)
-        self.queue_set.resize(limit, now)
-        self._show()
+            ratio.divide_by(self.queue_set.limit or self._instead_of_zero, now)
+        self._begun(started, now)
 
     def age(self, factor: int, now: int) -> None:
         """As if the level had lived `factor` times its life so far, always in the same way."""
@@ -116,43 +115,49 @@ class Level:
         for ratio in (self.seat_ratio, self.demand_ratio, *self.request_ratios.values()):
             ratio.age(factor, now)
 
-    def enqueued(self, request: Request, length: int) -> None:
-        """See Listener."""
-        tally = self.tally(request)
-        tally.waiting += 1
-        tally.waiting_seats += request.work.width
-        tally.queue_lengths.observe(length)
-        self._inflight.change("waiting", request, 1, self._now)
-
-    def dispatched(self, request: Request) -> None:
-        """See Listener."""
-        tally = self.tally(request)
-        if request.queue >= 0:
-            self._dequeued(request)
-        tally.executing += 1
-        tally.seats_in_use += request.work.width
-        tally.dispatched += 1
-        if not self.config.exempt:
-            tally.waited(True, (self._now - request.arrived_ns) / 1e9 + HANDOVER_S)
-        self._inflight.change("executing", request, 1, self._now)
-        self._started(request)
+    def dispatching(self, queue: Queue[Any]) -> None:
+        """See `queueset.Observer`."""
+        held = [one for one in self.queue_set.queues if one.waiting]
+        starts = [one.next_dispatch_r for one in held]
+        discounted = [max(0, one.next_dispatch_r - work(one.seats_in_use, SERVICE_TIME_GUESS_NS)) for one in held]
+        bounds = (min(starts), max(starts)), (min(discounted), max(discounted))
+        self.last_dispatch = LastDispatch(self.queue_set.r, queue.next_dispatch_r, *bounds)
 
     def unfit(self, request: Request) -> None:
-        """See Listener."""
-        self.tally(request).no_accommodation += 1
+        """See `queueset.Observer`."""
+        self._tally(request).no_accommodation += 1
 
-    def _dequeued(self, request: Request) -> None:
-        tally = self.tally(request)
+    def _begun(self, started: Sequence[Request], now: int) -> None:
+        for request in started:
+            tally = self._tally(request)
+            if request.queue is not None:
+                self._dequeued(tally, request, now)
+            tally.executing += 1
+            tally.seats_in_use += request.width
+            tally.dispatched += 1
+            if not self.model.config.exempt:
+                tally.waited(True, request.waited_ns / 1e9 + HANDOVER_S)
+            self.executing[request] = None
+            self._inflight.change("executing", request, 1, now)
+        self._show(now)
+
+    def _dequeued(self, tally: Tally, request: Request, now: int) -> None:
         tally.waiting -= 1
-        tally.waiting_seats -= request.work.width
-        self._inflight.change("waiting", request, -1, self._now)
+        # Of final seats that were cut at dispatch the server takes off what is left, so that the rest stays for ever.
+        tally.waiting_seats -= request.width
+        self._inflight.change("waiting", request, -1, now)
 
-    def _show(self) -> None:
+    def _tally(self, request: Request) -> Tally:
+        """The counters of a request's schema in this level."""
+        found = self.tallies.get(request.schema)
+        if found is None:
+            found = self.tallies[request.schema] = Tally()
+        return found
+
+    def _show(self, now: int) -> None:
         """Bring what is measured over time up to what the queues hold now."""
-        held, now = self.queue_set, self._now
+        held = self.queue_set
         self.seat_ratio.set(held.seats_in_use, now)
-        self.request_ratios["executing"].set(len(held.executing), now)
+        self.request_ratios["executing"].set(held.executing, now)
         self.request_ratios["waiting"].set(held.waiting, now)
-        demand = held.seats_in_use + held.waiting_seats
-        self.demand_ratio.set(demand, now)
-        self.demand.set(demand, now)
+        self.demand_ratio.set(held.demand, now)

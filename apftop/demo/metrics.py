@@ -5,36 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
+from apftop.demo.build import BUILD, FEATURES
 from apftop.demo.flow_families import FAMILIES as FLOW_FAMILIES
 from apftop.demo.flow_families import Rows, Source
 from apftop.demo.meters import Distribution
-from apftop.demo.server import RELEASE, Server
+from apftop.demo.server import Server
 from apftop.demo.traffic import RequestLabels, Traffic
 from apftop.records.parsed import Family, Labels
 
-BUILD = (
-    ("build_date", "2026-09-15T09:31:06Z"),
-    ("compiler", "gc"),
-    ("git_commit", "5b7e3f0c6a9d4e1f8b2a7c5d0e9f1a3b6c8d2e4f"),
-    ("git_tree_state", "clean"),
-    ("git_version", f"v{RELEASE}"),
-    ("go_version", "go1.26.8"),
-    ("major", str(RELEASE.major)),
-    ("minor", str(RELEASE.minor)),
-    ("platform", "linux/amd64"),
-)
-FEATURES = {
-    ("APIServerWebhookAuthenticationToken", "ALPHA"): 0,
-    ("CoordinatedLeaderElection", "BETA"): 0,
-    ("ConsistentListFromCacheSkipTimeoutFallback", "ALPHA"): 0,
-    ("ConstrainedImpersonation", "BETA"): 1,
-    ("DeclarativeValidation", ""): 1,
-    ("DetectCacheInconsistency", "BETA"): 1,
-    ("ListFromCacheSnapshot", "BETA"): 1,
-    ("SeparateCacheWatchRPC", "DEPRECATED"): 1,
-    ("SizeBasedListCostEstimate", "BETA"): 1,
-    ("WatchList", "BETA"): 1,
-}
 _IDLE_CPU = 0.06
 _MEMORY = 1_150_000_000
 _MEMORY_PER_REQUEST = 900_000
@@ -99,7 +77,7 @@ def _storage(server: Server) -> Rows:
 
 
 def _memory(server: Server) -> float:
-    inside = sum(level.queue_set.waiting + len(level.queue_set.executing) for level in server.levels.values())
+    inside = sum(level.queue_set.waiting + level.queue_set.executing for level in server.levels.values())
     return float(_MEMORY + _MEMORY_PER_REQUEST * inside)
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from apftop.apf.builtins import builtin_levels, builtin_schemas
 from apftop.apf.objects import FlowSchema, PriorityLevelConfiguration
-from apftop.demo import builtin
+from apftop.demo.build import RELEASE
 from apftop.demo.scenario import Scenario
 from apftop.demo.server import Server
 
@@ -16,8 +17,8 @@ class ControlPlane:
     """
 
     def __init__(self, scenario: Scenario, seed: int, epoch_ns: int) -> None:
-        self.levels: tuple[PriorityLevelConfiguration, ...] = (*builtin.levels(), *scenario.levels)
-        self.schemas: tuple[FlowSchema, ...] = (*builtin.schemas(), *scenario.schemas)
+        self.levels: tuple[PriorityLevelConfiguration, ...] = (*builtin_levels().values(), *scenario.levels)
+        self.schemas: tuple[FlowSchema, ...] = (*builtin_schemas(RELEASE).values(), *scenario.schemas)
         self.servers = tuple(
             Server(scenario, replica, self.levels, self.schemas, str(seed), epoch_ns)
             for replica in range(scenario.replicas)

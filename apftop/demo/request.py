@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from apftop.apf.attributes import Attributes
+from apftop.apf.estimate import WorkEstimate
+from apftop.apf.request import Request as ModelRequest
 
 if TYPE_CHECKING:
     from apftop.demo.clients import Asked
@@ -11,83 +14,46 @@ if TYPE_CHECKING:
 READ_ONLY = frozenset({"get", "list", "watch"})
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
-    """What is asked for, with the words of dump_requests; `group` and what follows are empty for a path of no resource.
+class Request(ModelRequest):
+    """A request to the model, with what only its server and its client know.
 
-    `api_version` is `group/version`, or the version alone for the core group.
+    Times are nanoseconds that the server has lived. `cost` is the estimate, of which the model may cut the final seats.
+    `service_ns` is how long its handler takes, None where whoever sent it ends it; it waits for at most
+    `wait_limit_ns`. `watchers` is how many were counted, None for a request that tells none. `asked` is what its client
+    sent, None for a reader's.
     """
 
-    verb: str
-    path: str
-    group: str = ""
-    api_version: str = ""
-    resource: str = ""
-    subresource: str = ""
-    namespace: str = ""
-    name: str = ""
+    __slots__ = ("asked", "cost", "service_ns", "wait_limit_ns", "watchers")
 
-    @property
-    def version(self) -> str:
-        return self.api_version.rpartition("/")[2]
+    attributes: Attributes
+
+    def __init__(
+        self,
+        attributes: Attributes,
+        cost: WorkEstimate,
+        service_ns: int | None,
+        wait_limit_ns: int,
+        watchers: int | None = None,
+        asked: Asked | None = None,
+    ) -> None:
+        super().__init__(0, cost.initial_seats, cost.final_seats, cost.additional_latency_ns, attributes)
+        self.cost = cost
+        self.service_ns = service_ns
+        self.wait_limit_ns = wait_limit_ns
+        self.watchers = watchers
+        self.asked = asked
 
     @property
     def kind(self) -> str:
         """The server's `request_kind`: all but get, list and watch counts as mutating."""
-        return "readOnly" if self.verb in READ_ONLY else "mutating"
-
-
-@dataclass(frozen=True, slots=True)
-class Work:
-    """What a request takes: seats while it executes, seats for a while after it, and how many watchers were counted.
-
-    `watchers` is None for requests that change nothing.
-    """
-
-    initial_seats: int = 1
-    final_seats: int = 0
-    additional_latency_ns: int = 0
-    watchers: int | None = None
+        return "readOnly" if self.attributes.verb in READ_ONLY else "mutating"
 
     @property
-    def width(self) -> int:
-        return max(self.initial_seats, self.final_seats)
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a request belongs: schema, level, flow, and the queues that the flow may use (none: it needs no queue)."""
-
-    schema: str
-    level: str
-    distinguisher: str = ""
-    hand: tuple[int, ...] = ()
-
-
-@dataclass(slots=True, eq=False)
-class Request:
-    """One request. Times are nanoseconds since 1970 by the server's clock.
-
-    `service_ns` is how long its handler takes, None where whoever sent it ends it. It waits for at most
-    `wait_limit_ns`. `asked` is what its client sent, None for a reader's. `queue` is -1 where the level has none;
-    `started_ns` is None until it executes; `ended` is set when it does not wait or execute any more. `arrival_r` and
-    `total_work` are the virtual time at which it came to its queue and what it is charged at dispatch.
-    """
-
-    user: str
-    target: Target
-    place: Place
-    work: Work
-    arrived_ns: int
-    service_ns: int | None
-    wait_limit_ns: int
-    asked: Asked | None = None
-    queue: int = -1
-    started_ns: int | None = None
-    ended: bool = False
-    arrival_r: int = 0
-    total_work: int = 0
+    def refused(self) -> bool:
+        """Whether it is answered with 429: at once, or because it waited in vain."""
+        return self.state in ("refused", "gone")
 
     @property
-    def waiting(self) -> bool:
-        return self.started_ns is None and not self.ended
+    def waited_ns(self) -> int:
+        """How long one that was started had waited."""
+        return self.start_ns - self.arrive_ns

@@ -8,8 +8,12 @@ from importlib.resources import files
 
 import msgspec
 
+from apftop.apf.estimate import Stored
 from apftop.apf.objects import FlowSchema, PriorityLevelConfiguration
 from apftop.errors import Trouble
+
+METHODS = {"create": "POST", "update": "PUT", "patch": "PATCH", "delete": "DELETE"}
+"""The HTTP methods of the verbs that change something; all others are GETs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,9 +23,8 @@ class Call:
     `resource` may have a subresource (`pods/status`) and belongs to `api`, a group/version or `v1`; without one, `path`
     is asked for. One of the `namespaces` and of the `names` is drawn each time; without any it is all of them, and in a
     name `{}` is replaced by anything and `{me}` by the user. The handler takes `service_ms` in the middle, in two of
-    three cases more or less by the factor e**`spread` at most. `listed_kb` is what a LIST goes through, from etcd or
-    from the watch cache; `watchers` is how many are told of a change. `share` is how often this call is made compared
-    with the others of its client.
+    three cases more or less by the factor e**`spread` at most. `query` is sent along; `watchers` is how many are told
+    of a change. `share` is how often this call is made compared with the others of its client.
     """
 
     verb: str
@@ -33,9 +36,19 @@ class Call:
     names: tuple[str, ...] = ()
     share: float = 1.0
     spread: float = 0.5
-    listed_kb: float = 0.0
-    from_etcd: bool = False
+    query: str = ""
     watchers: int = 0
+
+    @property
+    def asks(self) -> str:
+        """The query string, with the option that makes a LIST a watch."""
+        return f"watch=true&{self.query}".rstrip("&") if self.verb == "watch" else self.query
+
+    @property
+    def told(self) -> int | None:
+        """How many watchers the server counts; None for a request that it counts none for."""
+        counted = self.verb in METHODS and self.resource != "serviceaccounts/token"
+        return self.watchers if counted else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +82,8 @@ class Scenario:
     """A cluster and its clients; after `cycle_s` seconds everything begins anew.
 
     `most_read` and `most_mutating` are the server's --max-requests-inflight and --max-mutating-requests-inflight.
-    `levels` and `schemas` are those that are not built in.
+    `levels` and `schemas` are those that are not built in; `stored` is what the servers know of stored objects, by
+    `resource` or `resource.group`: a LIST of one namespace costs as much as one of all.
     """
 
     about: str
@@ -78,6 +92,7 @@ class Scenario:
     most_mutating: int
     days_up: tuple[float, ...]
     reader: Reader
+    stored: dict[str, Stored]
     levels: tuple[PriorityLevelConfiguration, ...]
     schemas: tuple[FlowSchema, ...]
     clients: tuple[Client, ...]

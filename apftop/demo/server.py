@@ -1,4 +1,4 @@
-"""One simulated API server: events in the order of a virtual clock, seats handed out anew every 10 s."""
+"""One simulated API server: the model of a replica on a virtual clock, its clients, and its meters."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
-from apftop.apf.allocation import seat_cap
-from apftop.apf.objects import EXEMPT, FlowSchema, PriorityLevelConfiguration
-from apftop.apf.release import Release
-from apftop.demo.classify import Classifier
+from apftop.apf.allocation import level_seat_cap
+from apftop.apf.attributes import Attributes, attributes
+from apftop.apf.borrowing import PERIOD_NS
+from apftop.apf.estimate import Estimator, Stored, WorkEstimate
+from apftop.apf.objects import FlowSchema, PriorityLevelConfiguration
+from apftop.apf.replica import Replica
+from apftop.demo.build import FEATURES, RELEASE
 from apftop.demo.clients import NANOSECONDS, Asked, Stream, groups_of
-from apftop.demo.estimate import estimate
 from apftop.demo.inflight import Inflight
 from apftop.demo.level import Level
-from apftop.demo.limits import PERIOD_NS, allot, bounds
-from apftop.demo.request import Request, Target, Work
+from apftop.demo.request import Request
 from apftop.demo.retry_after import RetryAfter
 from apftop.demo.scenario import Scenario
 from apftop.demo.traffic import Traffic
 
-RELEASE = Release(1, 37, 2)
 REQUEST_TIMEOUT_S = 60.0
 WARM_UP_NS = 30 * NANOSECONDS
 DRAIN_NS = 4 * NANOSECONDS
@@ -51,27 +51,36 @@ class Server:
         seed: str,
         epoch_ns: int,
     ) -> None:
-        self.now = epoch_ns - WARM_UP_NS
+        self.skipped_ns = 0
+        """Time that was passed over. The model and all requests know only the time without it."""
+        self._lived_ns = epoch_ns - WARM_UP_NS
         self.reader = scenario.reader
-        self.seats = scenario.most_read + scenario.most_mutating
-        limits = bounds(levels, self.seats)
-        waiting = sum(one.queuing.queues * one.queuing.queue_length_limit for one in levels if one.queuing)
-        nominal = sum(one.nominal for one in limits.values())
-        self.inflight = Inflight({"executing": nominal, "waiting": waiting}, self.now)
+        self.schemas = {schema.name: schema for schema in schemas}
         self.traffic = Traffic()
+        seats = scenario.most_read + scenario.most_mutating
+        self._replica: Replica[Request] = Replica(seats, RELEASE, self._lived_ns)
+        self.adjustment, _ = self._replica.digest(self._lived_ns, schemas, levels)
+        models = self._replica.levels
+        waiting = sum(one.queuing.queues * one.queuing.queue_length_limit for one in levels if one.queuing)
+        nominal = sum(model.limits.nominal for model in models.values())
+        self.inflight = Inflight({"executing": nominal, "waiting": waiting}, self.now)
         self.levels = {
-            config.name: Level(config, limits[config.name], self.seats, self.inflight, self._started, self.now)
-            for config in sorted(levels, key=lambda config: config.name)
+            name: Level(models[name], queue_set, seats, self.inflight, self.now)
+            for name, queue_set in sorted(self._replica.queue_sets.items())
         }
-        self.fair_frac = 0.0
-        self._classifier = Classifier(schemas, levels)
-        self._caps = {config.name: seat_cap(config, limits[config.name].nominal, RELEASE) or 1 for config in levels}
-        self._retry_after = {config.name: RetryAfter() for config in levels}
+        self._estimator = Estimator(RELEASE, {name: bool(on) for (name, _), on in FEATURES.items()})
+        self._stored = scenario.stored
+        self._caps = {
+            name: level_seat_cap(model.limits.nominal, queuing.hand_size)
+            for name, model in models.items()
+            if (queuing := model.config.queuing)
+        }
+        self._retry_after = {name: RetryAfter() for name in self.levels}
         self._random = Random(f"{seed}/{replica}")  # noqa: S311  a simulation, not a secret
         self._events: list[tuple[int, int, Callable[[Any], None], Any]] = []
         self._planned = 0
         self._open_until_ns: int | None = None
-        self._adjust(None)
+        self._plan(self._lived_ns + PERIOD_NS, self._adjust, None)
         streams = [
             Stream(scenario, client, replica, f"{seed}/{replica}/{number}", epoch_ns)
             for number, client in enumerate(scenario.clients)
@@ -79,6 +88,11 @@ class Server:
         factor = max(1, int(scenario.days_up[replica] * DAY_S * NANOSECONDS / WARM_UP_NS))
         self.started_ns = epoch_ns - factor * WARM_UP_NS
         self._warm_up([stream for stream in streams if not stream.silent], factor)
+
+    @property
+    def now(self) -> int:
+        """Unix nanoseconds."""
+        return self._lived_ns + self.skipped_ns
 
     @property
     def started_s(self) -> float:
@@ -92,22 +106,22 @@ class Server:
         arrives, starts or ends, who is inside is as old after it as before, counters stay, and what is measured over
         time is measured on.
         """
-        if now - self.now > CATCH_UP_NS:
-            self._stand_still(now - CATCH_UP_NS - self.now)
-        events = self._events
-        while events and events[0][0] <= now:
-            self.now, _, happens, subject = heapq.heappop(events)
+        self.skipped_ns += max(0, now - self.now - CATCH_UP_NS)
+        until, events = now - self.skipped_ns, self._events
+        while events and events[0][0] <= until:
+            self._lived_ns, _, happens, subject = heapq.heappop(events)
             happens(subject)
-        self.now = max(self.now, now)
+        self._lived_ns = max(self._lived_ns, until)
 
-    def enter(self, target: Target) -> Request:
-        """A request of the reader arrives now.
+    def enter(self, path: str, query: str) -> Request:
+        """A GET of the reader arrives now.
 
-        It executes until `leave`, or waits and then starts or gives up in the course of time, or is refused (ended).
+        It executes until `leave`, or waits and then starts or gives up in the course of time, or is refused.
         """
-        groups = (*self.reader.groups, *groups_of(self.reader.user))
-        place = self._classifier.place(self.reader.user, groups, target)
-        request = Request(self.reader.user, target, place, Work(), self.now, None, _wait_limit_ns(REQUEST_TIMEOUT_S))
+        reader = self.reader
+        asked = attributes("GET", path, query, reader.user, (*reader.groups, *groups_of(reader.user)))
+        cost = self._cost(asked, query, 0)
+        request = Request(asked, cost, None, _wait_limit_ns(REQUEST_TIMEOUT_S))
         self._take(request)
         return request
 
@@ -121,13 +135,13 @@ class Server:
 
     def _warm_up(self, streams: list[Stream], factor: int) -> None:
         """Live through the quiet end of a cycle, and take it for the like of a long life."""
-        self._open_until_ns = self.now + WARM_UP_NS - DRAIN_NS
+        self._open_until_ns = self._lived_ns + WARM_UP_NS - DRAIN_NS
         end = self.now + WARM_UP_NS
         for stream in streams:
             self._plan_arrival(stream)
         self.advance(end)
         # Whoever is still inside would be counted `factor` times as begun, and once as ended.
-        while inside := [request for level in self.levels.values() for request in level.queue_set.executing]:
+        while inside := [request for level in self.levels.values() for request in level.executing]:
             for request in inside:
                 self._finish(request)
         for level in self.levels.values():
@@ -144,7 +158,7 @@ class Server:
         heapq.heappush(self._events, (at, self._planned, happens, subject))
 
     def _plan_arrival(self, stream: Stream) -> None:
-        at = stream.next_ns(self.now)
+        at = stream.next_ns(self.now) - self.skipped_ns
         if self._open_until_ns is None or at < self._open_until_ns:
             self._plan(at, self._arrive, stream)
 
@@ -153,67 +167,75 @@ class Server:
         self._plan_arrival(stream)
 
     def _send(self, asked: Asked) -> None:
-        call, target = asked.call, asked.target
-        place = self._classifier.place(asked.user, asked.groups, target)
-        taken = estimate(
-            target.verb, int(call.listed_kb * 1000), call.from_etcd, call.watchers, self._caps[place.level]
-        )
+        cost = self._cost(asked.attributes, asked.query, asked.watchers or 0)
         limit = _wait_limit_ns(asked.timeout_s)
-        self._take(Request(asked.user, target, place, taken, self.now, asked.service_ns, limit, asked))
+        self._take(Request(asked.attributes, cost, asked.service_ns, limit, asked.watchers, asked))
+
+    def _cost(self, sent: Attributes, query: str, watchers: int) -> WorkEstimate:
+        resource = f"{sent.resource}.{sent.api_group}".removesuffix(".")
+        return self._estimator.estimate(
+            sent,
+            query,
+            stored=self._stored.get(resource, _UNKNOWN),
+            watchers=watchers,
+            level_cap=self._caps.get(self._replica.classification(sent).level.name),
+        )
 
     def _take(self, request: Request) -> None:
-        if not self.levels[request.place.level].arrive(request, self.now):
+        started = self._replica.arrive(self._lived_ns, request)
+        self.levels[request.level].arrived(request, started, self.now)
+        self._go_on(started)
+        if request.refused:
             self._refused(request)
-        elif request.waiting:
-            self._plan(self.now + request.wait_limit_ns, self._give_up, request)
+        elif request.state == "waiting":
+            self._plan(self._lived_ns + request.wait_limit_ns, self._give_up, request)
 
-    def _started(self, request: Request) -> None:
-        if request.service_ns is not None:
-            self._plan(self.now + request.service_ns, self._finish, request)
+    def _go_on(self, started: Sequence[Request]) -> None:
+        for request in started:
+            if request.service_ns is not None:
+                self._plan(self._lived_ns + request.service_ns, self._finish, request)
 
     def _finish(self, request: Request) -> None:
-        if not request.ended:
-            self._end(request, (self.now - (request.started_ns or self.now)) / NANOSECONDS)
+        if request.state == "executing":
+            self._end(request, (self._lived_ns - request.start_ns) / NANOSECONDS)
 
     def _end(self, request: Request, took_s: float) -> None:
-        self.levels[request.place.level].finish(request, self.now, took_s)
+        started = self._replica.finish(self._lived_ns, request)
+        self.levels[request.level].finished(request, took_s, started, self.now)
         self.traffic.served(request, took_s)
-        if request.work.additional_latency_ns:
-            self._plan(self.now + request.work.additional_latency_ns, self._release, request)
+        if request.state == "lingering":
+            self._plan(self._lived_ns + request.additional_latency_ns, self._release, request)
+        self._go_on(started)
 
     def _release(self, request: Request) -> None:
-        self.levels[request.place.level].release(request, self.now)
+        started = self._replica.release(self._lived_ns, request)
+        self.levels[request.level].released(request, started, self.now)
+        self._go_on(started)
 
     def _give_up(self, request: Request) -> None:
-        if request.waiting:
-            self.levels[request.place.level].give_up(request, self.now)
+        if request.state == "waiting":
+            self._replica.give_up(self._lived_ns, request)
+            waited_s = (self._lived_ns - request.arrive_ns) / NANOSECONDS
+            self.levels[request.level].gave_up(request, waited_s, self.now)
             self._refused(request)
 
     def _refused(self, request: Request) -> None:
         self.traffic.refused(request)
-        seconds = self._retry_after[request.place.level].refuse(self.now // NANOSECONDS)
+        seconds = self._retry_after[request.level].refuse(self.now // NANOSECONDS)
         if request.asked is not None and request.asked.retries:
             again = replace(request.asked, retries=request.asked.retries - 1)
-            self._plan(self.now + int(seconds * NANOSECONDS * self._random.uniform(1.0, 1.5)), self._send, again)
+            self._plan(self._lived_ns + int(seconds * NANOSECONDS * self._random.uniform(1.0, 1.5)), self._send, again)
 
     def _adjust(self, _: object) -> None:
         """Hand out the seats anew by the demand of the last period."""
-        demands = {name: level.demand.read(self.now) for name, level in self.levels.items()}
-        standing = {name: level.queue_set.limit for name, level in self.levels.items()}
-        limits = {name: level.bounds for name, level in self.levels.items()}
-        given = allot(limits, demands, frozenset({EXEMPT}), standing)
-        self.fair_frac = given.fair_frac
+        self.adjustment, started = self._replica.adjust(self._lived_ns)
         for name, level in self.levels.items():
-            level.target = given.targets.get(name, 0.0)
-            level.resize(given.current[name], self.now)
-        self._plan(self.now + PERIOD_NS, self._adjust, None)
+            level.adjusted([request for request in started if request.level == name], self.now)
+        self._go_on(started)
+        self._plan(self._lived_ns + PERIOD_NS, self._adjust, None)
 
-    def _stand_still(self, skipped: int) -> None:
-        """Move everything that is planned, and all who are inside, by some time."""
-        self._events = [(at + skipped, *rest) for at, *rest in self._events]
-        for level in self.levels.values():
-            level.queue_set.shift(skipped)
-        self.now += skipped
+
+_UNKNOWN = Stored(state="unknown")
 
 
 def _wait_limit_ns(timeout_s: float) -> int:

@@ -56,12 +56,12 @@ class Shell:
         """Let the question through the server as a request of its own; it waits where the server makes it wait."""
         server = self._server
         server.advance(self._clock())
-        request = server.enter(asked.target)
-        while request.waiting:
+        request = server.enter(asked.path, asked.query)
+        while request.state == "waiting":
             await asyncio.sleep(LOOK_AGAIN_S)
             server.advance(self._clock())
         answer = reply(self._plane, server, request, asked)
-        if not request.ended:
+        if not request.refused:
             server.leave(request, handler_s(asked))
         return answer
 

@@ -49,17 +49,17 @@ class Traffic:
     def served(self, request: Request, took_s: float) -> None:
         """A request has got its answer; `took_s` is the time in its handler."""
         asked = _asked(request)
-        waited_s = ((request.started_ns or request.arrived_ns) - request.arrived_ns) / 1e9
+        sent, waited_s = request.attributes, request.waited_ns / 1e9
         key = asked, 201 if asked.verb == "POST" else 200
         self.codes[key] = self.codes.get(key, 0) + 1
         self.queueing.observe(waited_s + _CPU_S / 10)
-        if request.target.verb != "watch":
+        if sent.verb != "watch":
             _of(self.durations, asked).observe(waited_s + took_s)
             _of(self.without_waits, asked).observe(took_s)
-        self.cpu_s += _CPU_S + _CPU_S_PER_SEAT * request.work.initial_seats
-        operation = _STORAGE.get(request.target.verb)
-        if operation and request.target.resource:
-            where = operation, request.target.group, request.target.resource
+        self.cpu_s += _CPU_S + _CPU_S_PER_SEAT * request.initial_seats
+        operation = _STORAGE.get(sent.verb)
+        if operation and sent.resource_request:
+            where = operation, sent.api_group, sent.resource
             _of(self.storage, where).observe(took_s * STORAGE_SHARE)
 
     def refused(self, request: Request) -> None:
@@ -79,12 +79,12 @@ class Traffic:
 
 
 def _asked(request: Request) -> RequestLabels:
-    target = request.target
-    verb = _VERBS.get(target.verb, target.verb.upper())
-    if not target.resource:
-        return RequestLabels(verb, "", "", "", target.path, "")
-    scope = "resource" if target.name else "namespace" if target.namespace else "cluster"
-    return RequestLabels(verb, target.group, target.version, target.resource, target.subresource, scope)
+    sent = request.attributes
+    verb = _VERBS.get(sent.verb, sent.verb.upper())
+    if not sent.resource_request:
+        return RequestLabels(verb, "", "", "", sent.path, "")
+    scope = "resource" if sent.name else "namespace" if sent.namespace else "cluster"
+    return RequestLabels(verb, sent.api_group, sent.api_version, sent.resource, sent.subresource, scope)
 
 
 def _of(found: dict[Key, Distribution], key: Key) -> Distribution:

@@ -85,3 +85,9 @@ def test_long_running_requests_but_watches_bypass_flow_control(
 )
 def test_names_in_field_selectors(selector: str, name: str) -> None:
     assert selected_name(selector) == name
+
+
+def test_options_that_cannot_be_read_leave_the_name_out() -> None:
+    found = attributes("GET", "/api/v1/pods", "watch=1&limit=x&fieldSelector=metadata.name%3Dp")
+
+    assert (found.verb, found.name) == ("watch", "")

@@ -166,3 +166,8 @@ def test_gates_are_what_the_server_says_first() -> None:
     assert not gate("WatchList", {}, Release(1, 33))
     assert gate("WatchList", {"WatchList": True}, Release(1, 33))
     assert gate("ConsistentListFromCache", {}, Release(1, 37))
+
+
+def test_releases_without_caps_of_levels_ignore_them() -> None:
+    for release, found in ((Release(1, 26, 7), 6), (Release(1, 26, 8), 4), (Release(1, 27, 4), 6), (Release(1, 28), 4)):
+        assert Estimator(release, {}).estimate(LIST, stored=POLLED, level_cap=4).initial_seats == found

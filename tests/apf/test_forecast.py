@@ -187,6 +187,62 @@ def test_requests_seen_waiting_keep_their_limit() -> None:
     assert found.starts == (None,)
 
 
+def test_a_level_that_has_more_queues_than_it_should_goes_on_to_shed_them() -> None:
+    rows = [SeenRequest(9, SECOND - MS, SECOND - MS, WorkEstimate()), SeenRequest(9, SECOND, None, WorkEstimate())]
+    dump = SeenLevel(SECOND, QUEUING, 1, 100, [SeenQueue(100, int(index == 9)) for index in range(10)], rows)
+    drawn = [resume(dump, SERVICE, rng) for rng in generators(1, 100)]
+    assert {level.robin for level, _ in drawn} == set(range(10))
+    level, inside = drawn[0]
+
+    later = [SimulatedRequest(SECOND, 0, flow_hash=flow) for flow in range(50)]
+    for one in later:
+        level.arrive(SECOND, one)
+    assert {one.queue.index for one in later if one.queue} == set(range(8))
+    assert level.finish(SECOND, inside[0])
+    assert len(level.queues) == 10
+    while level.executing:
+        level.finish(SECOND, next(one for one in (*inside, *later) if one.state == "executing"))
+    # The last of the surplus ones was never used, so that it stays until something ends in it.
+    assert len(level.queues) == 9 or not level.waiting
+
+    level, _ = resume(replace(dump, queuing=None), SERVICE, random.Random(1))
+    assert (len(level.queues), level.waiting) == (10, 1)
+    assert level.arrive(SECOND, SimulatedRequest(SECOND, 0)) == ()
+
+
+def test_a_request_that_should_have_left_before_the_dump_leaves_at_once() -> None:
+    rows = [SeenRequest(2, 0, 0, WorkEstimate()), SeenRequest(2, 0, None, WorkEstimate())]
+    dump = SeenLevel(SECOND, QUEUING, 1, 10**7, [SeenQueue(10**7, int(index == 2)) for index in range(8)], rows)
+    found = forecast(dump, replace(TRAFFIC, count=0, wait_limit_ns=10 * MS), 2 * SECOND, seed=1, runs=3)
+
+    assert found.timed_out == Band(1, 1, 1)
+    level, inside = resume(dump, SERVICE, random.Random(1), 10 * MS)
+    simulation = Simulation(level)
+    for one in inside:
+        simulation.go_on(one)
+    simulation.run([], SECOND + 1)
+    assert (inside[1].state, inside[1].end_ns, level.r > 10**7) == ("gone", SECOND + 1, False)
+
+
+def test_the_head_of_a_queue_came_no_later_than_its_queue_stands() -> None:
+    rows = [SeenRequest(2, SECOND - 1, None, WorkEstimate()), SeenRequest(2, SECOND, None, WorkEstimate())]
+    dump = SeenLevel(SECOND, QUEUING, 0, 500, [SeenQueue(400, 0)] * 8, rows)
+
+    _, inside = resume(dump, SERVICE, random.Random(1))
+
+    assert [one.arrival_r for one in inside] == [400, 500]
+
+
+def test_before_1_28_5_a_resumed_level_notices_wait_limits_late() -> None:
+    row = SeenRequest(2, 0, None, WorkEstimate())
+    dump = SeenLevel(SECOND, Queuing(1, 1, 9), 0, 0, [SeenQueue(0, 0)], [replace(row, queue=0)], lazy_limit_ns=5 * MS)
+
+    quiet = forecast(dump, replace(TRAFFIC, count=0), 9 * SECOND, seed=1, runs=3)
+    busy = forecast(dump, replace(TRAFFIC, count=1), 9 * SECOND, seed=1, runs=3)
+
+    assert (quiet.timed_out, busy.timed_out) == (Band(0, 0, 0), Band(1, 1, 1))
+
+
 def test_rows_and_queues_must_fit_the_level() -> None:
     with pytest.raises(ValueError, match="7 queues were seen of 8"):
         resume(SeenLevel(0, QUEUING, 4, 0, [SeenQueue(0, 0)] * 7, []), SERVICE, random.Random(1))

@@ -113,8 +113,10 @@ def test_only_a_waiting_request_can_give_up() -> None:
 
 
 def test_a_hand_that_cannot_be_dealt_is_refused() -> None:
-    with pytest.raises(ValueError, match="cannot be dealt"):
+    with pytest.raises(ValueError, match="handSize is 3"):
         level(2, 1, hand_size=3)
+    with pytest.raises(ValueError, match="96 bits of hash"):
+        level(64, 1, hand_size=16)
 
 
 def test_hands_are_forgotten_when_there_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -155,3 +157,38 @@ def test_a_full_level_starts_no_more_though_nothing_limits_it() -> None:
     assert (turning.waiting, turning.seats_in_use) == (2, 3)
     extra = Request()
     assert turning.arrive(0, extra) == (extra,)
+
+
+def test_before_1_28_5_waits_end_only_when_another_request_comes_to_the_queue() -> None:
+    lazy: QueueSet[Request] = QueueSet(Queuing(2, 1, 2), 1, lazy_limit_ns=10 * MS)
+    running, *waiting = (Request(0) for _ in range(3))
+    lazy.arrive(0, running)
+    for one in waiting:
+        lazy.arrive(MS, one)
+    lazy.arrive(30 * MS, Request(1))
+    assert (lazy.waiting, lazy.overdue) == (3, [])
+
+    on_time = level(2, 1, length=2)
+    for at in (0, MS, MS):
+        on_time.arrive(at, Request(0))
+    refused, admitted = Request(0), Request(0)
+    on_time.arrive(11 * MS, refused)
+    lazy.arrive(30 * MS, admitted)
+
+    assert refused.refusal == "queue-full"
+    assert (lazy.overdue, admitted.state) == (waiting, "waiting")
+    assert [one.state for one in waiting] == ["gone", "gone"]
+    assert lazy.seats_waiting == lazy.waiting == 2
+    lazy.reconfigure(30 * MS, None, 9, exempt=True)
+    lazy.arrive(99 * MS, Request())
+    assert lazy.overdue == ()
+
+
+def test_a_wait_just_as_long_as_the_limit_goes_on() -> None:
+    lazy: QueueSet[Request] = QueueSet(Queuing(1, 1, 9), 0, lazy_limit_ns=10 * MS)
+    lazy.arrive(MS, Request())
+
+    lazy.arrive(11 * MS, Request())
+    assert (lazy.waiting, lazy.overdue) == (2, [])
+    lazy.arrive(11 * MS + 1, Request())
+    assert lazy.waiting == 2

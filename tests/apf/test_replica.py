@@ -221,3 +221,57 @@ def test_smoothed_demand_falls_by_half_in_five_minutes() -> None:
 def test_attributes_are_kept_apart_by_all_their_fields() -> None:
     assert attributes("GET", "/api/v1/pods") != attributes("GET", "/api/v1/pods", user="u")
     assert isinstance(some_request().attributes, Attributes)
+
+
+def test_up_to_1_28_4_the_server_itself_turns_out_who_has_waited_for_a_quarter_of_the_request_timeout() -> None:
+    left: dict[Release, list[str]] = {}
+    for release in (Release(1, 28, 4), Release(1, 28, 5)):
+        replica = running(release)
+        jail = PriorityLevelConfiguration(Meta("batch"), False, 0, queuing=Queuing(1, 1, 5))
+        replica.digest(0, (TO_BATCH,), (jail,))
+        replica.queue_sets["batch"].set_limit(0, 0)
+        waiting = some_request()
+        replica.arrive(0, waiting)
+        replica.arrive(15 * SECOND, some_request())
+        replica.arrive(15 * SECOND + 1, some_request())
+        left[release] = [waiting.state, *(one.state for one in replica.overdue)]
+        assert replica.levels["batch"].demand.seats == replica.queue_sets["batch"].waiting
+
+    assert list(left.values()) == [["gone", "gone"], ["waiting"]]
+
+
+def test_demand_is_noted_too_where_one_that_lingers_lets_another_start() -> None:
+    replica = running()
+    replica.digest(0, (TO_BATCH,), (PriorityLevelConfiguration(Meta("batch"), False, 1, queuing=Queuing(1, 1, 5)),))
+    batch = replica.queue_sets["batch"]
+    batch.set_limit(0, 2)
+    first, wide = some_request(latency_ns=SECOND), some_request()
+    wide.initial_seats = wide.width = 3
+    replica.arrive(0, first)
+    replica.arrive(0, wide)
+
+    assert replica.finish(SECOND // 10, first) == [wide]
+    found = replica.levels["batch"].demand.reset(3 * SECOND // 10)
+
+    # The server adds up 0.1 and 0.2 seconds of the same demand, and that is a little more than 0.3.
+    assert (found.seconds, found.average) == (0.1 + 0.2, (0.1 * 4 + 0.2 * 4) / (0.1 + 0.2))
+
+
+def test_a_level_whose_hand_cannot_be_dealt_is_as_if_it_were_not_there() -> None:
+    replica = running()
+    broken = PriorityLevelConfiguration(Meta("batch"), exempt=False, shares=10, queuing=Queuing(64, 16, 5))
+
+    replica.digest(1, (TO_BATCH,), (broken,))
+    request = some_request()
+    replica.arrive(2, request)
+
+    assert (request.level, "batch" in replica.levels) == ("catch-all", False)
+
+
+def test_limits_move_in_old_releases_too() -> None:
+    for release in (Release(1, 26, 0), Release(1, 27, 9), Release(1, 28, 5)):
+        replica = running(release)
+        adjustment, _ = replica.adjust(10 * SECOND)
+
+        assert adjustment.failure is None
+        assert replica.levels["batch"].current > replica.levels["batch"].limits.nominal

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import astuple
 from functools import partial
@@ -13,8 +12,8 @@ import pytest
 from apftop.apf.simulate import Event, SimulatedRequest
 from apftop.parse.dumps import parse_levels, parse_queues, parse_requests
 from apftop.parse.metrics import parse_metrics
-from apftop.records.parsed import Metrics
-from tests.apf.limit_rows import limit_row, same_row
+from apftop.records.parsed import Details, Family
+from tests.apf.meters import Meters
 from tests.apf.replica_run import ReplicaRun
 from tests.apf.vectors import close, each_version, vectors
 
@@ -28,7 +27,9 @@ class Looker(ReplicaRun):
     def __init__(self, scenario: dict[str, Any], version: str, wanted: dict[str, Any]) -> None:
         super().__init__(scenario, version, wanted["events"])
         self.looks = 0
-        self._counts: dict[str, Counter[tuple[str, str, str]]] = defaultdict(Counter)
+        self._meters = Meters(self.replica, {one: one.width for one in self.requests})
+        self._hidden = set() if version == "v0.30.4" else HIDDEN_SINCE_1_32
+        self._distinguishers: dict[SimulatedRequest, str] = {}
         for dump in wanted.get("dumps", ()):
             self.look_at(dump["t"], partial(self._check_dumps, dump["text"]))
         for sample in wanted.get("metrics", ()):
@@ -38,15 +39,16 @@ class Looker(ReplicaRun):
         self, at: int, event: Event, request: SimulatedRequest | None, started: Sequence[SimulatedRequest]
     ) -> None:
         super().after(at, event, request, started)
-        for one in started:
-            self._counts["dispatched"][one.level, one.schema, ""] += 1
-        if request is not None and (request.refusal or event in ("time-out", "cancelled")):
-            self._counts["rejected"][request.level, request.schema, request.refusal or "time-out"] += 1
-        if request is not None and event == "arrive" and request.refusal is None and request.queue is not None:
-            self._counts["enqueued"][request.level, request.schema, ""] += 1
+        if request is None:
+            assert self.adjustment is not None
+            self._meters.changed(self.adjustment)
+        elif event == "arrive":
+            assert request.attributes is not None
+            self._distinguishers[request] = self.replica.classification(request.attributes).distinguisher
+        self._meters.after(at, event, request, started)
 
-    def _of_level(self, name: str, level: str, reason: str | None = None) -> int:
-        return sum(number for key, number in self._counts[name].items() if key[0] == level and reason in (None, key[2]))
+    def _total(self, family: str, level: str) -> float:
+        return sum(number for key, number in self._meters.numbers[family].items() if ("priority_level", level) in key)
 
     def _inside(self, level: str) -> list[SimulatedRequest]:
         return [one for one in self.requests if one.level == level and one.state in ("waiting", "executing")]
@@ -62,11 +64,12 @@ class Looker(ReplicaRun):
                 queue_set.waiting,
                 queue_set.executing,
             )
+            gone = [one for one in self.requests if one.level == row.name and one.state == "gone"]
             assert (row.dispatched, row.rejected, row.timed_out, row.cancelled) == (
-                self._of_level("dispatched", row.name),
-                self._of_level("rejected", row.name),
+                self._total("dispatched_requests_total", row.name),
+                self._total("rejected_requests_total", row.name),
                 0,
-                self._of_level("rejected", row.name, "time-out"),
+                len(gone),
             )
         shown = {(row.level, *astuple(row)[1:-1]) for row in parse_queues(text["dump_queues"].encode()).rows}
         assert shown == {
@@ -74,9 +77,13 @@ class Looker(ReplicaRun):
             for name, queue_set in self.replica.queue_sets.items()
             for queue in queue_set.queues
         }
-        assert sorted(self._shown_requests(text["dump_requests"]), key=repr) == sorted(
-            (self._request_row(one) for name in self.replica.levels for one in self._inside(name)), key=repr
-        )
+        for name in ("dump_requests", "dump_requests?includeRequestDetails=1"):
+            rows = [
+                (*self._request_row(one), _details(one) if "?" in name else None)
+                for level in self.replica.levels
+                for one in self._inside(level)
+            ]
+            assert sorted(self._shown_requests(text[name]), key=repr) == sorted(rows, key=repr)
 
     @staticmethod
     def _shown_requests(text: str) -> list[tuple[Any, ...]]:
@@ -89,12 +96,15 @@ class Looker(ReplicaRun):
                 row.arrive_ns - START_NS,
                 row.start_ns - START_NS if row.start_ns is not None else None,
                 row.initial_seats,
+                row.final_seats,
+                row.additional_latency_ns,
+                row.distinguisher,
+                row.details,
             )
             for row in parse_requests(text.encode()).rows
         ]
 
-    @staticmethod
-    def _request_row(one: SimulatedRequest) -> tuple[Any, ...]:
+    def _request_row(self, one: SimulatedRequest) -> tuple[Any, ...]:
         waiting = one.state == "waiting"
         return (
             one.level,
@@ -104,49 +114,42 @@ class Looker(ReplicaRun):
             one.arrive_ns,
             None if waiting else one.start_ns,
             one.initial_seats,
+            one.final_seats,
+            one.additional_latency_ns,
+            self._distinguishers[one],
         )
 
     def _check_metrics(self, text: str, _: int) -> None:
         self.looks += 1
-        metrics = parse_metrics(text.encode(), "text/plain; version=0.0.4")
-        assert self.adjustment is not None
-        assert close(self.adjustment.fair, _values(metrics, "seat_fair_frac")[()])
-        for name, level in self.replica.levels.items():
-            queue_set = self.replica.queue_sets[name]
-            row = limit_row(level, self.adjustment, name)
-            gauges = [f"{one}_limit_seats" for one in ("nominal", "lower", "upper", "current")]
-            gauges += [f"demand_seats_{one}" for one in ("high_watermark", "average", "stdev", "smoothed")]
-            assert same_row(row[:-1], [_of(metrics, gauge, name) for gauge in gauges]), name
-            target = _values(metrics, "target_seats").get(_key(name))
-            assert target is None or close(float(row[-1] or 0), target)
-            assert close(queue_set.r / 1e8, _of(metrics, "current_r", name))
-            assert queue_set.executing == _of(metrics, "current_executing_requests", name)
-            assert queue_set.seats_in_use == _of(metrics, "current_executing_seats", name)
-            assert queue_set.waiting == _of(metrics, "current_inqueue_requests", name)
-            assert queue_set.seats_waiting == _of(metrics, "current_inqueue_seats", name)
-            assert self._of_level("dispatched", name) == _of(metrics, "dispatched_requests_total", name)
-        for (level_name, schema, reason), number in self._counts["rejected"].items():
-            key = (("flow_schema", schema), ("priority_level", level_name), ("reason", reason))
-            assert _values(metrics, "rejected_requests_total")[key] == number
-        assert self._counts["rejected"].total() == sum(_values(metrics, "rejected_requests_total").values())
-        lengths = metrics.families["apiserver_flowcontrol_request_queue_length_after_enqueue"].histograms
-        for (level_name, schema, _reason), number in self._counts["enqueued"].items():
-            assert lengths[(("flow_schema", schema), ("priority_level", level_name))].count == number
+        families = parse_metrics(text.encode(), "text/plain; version=0.0.4").families
+        assert len(families) == text.count("# TYPE")
+        for name, family in families.items():
+            self._check_family(name.removeprefix("apiserver_flowcontrol_"), family)
+        shown = {name.removeprefix("apiserver_flowcontrol_") for name in families}
+        counted = {**self._meters.numbers, **self._meters.histograms}
+        assert {name for name, series in counted.items() if series} - shown == self._hidden
+
+    def _check_family(self, name: str, family: Family) -> None:
+        numbers, histograms = self._meters.numbers.get(name, {}), self._meters.histograms.get(name, {})
+        assert (numbers.keys(), histograms.keys()) == (family.values.keys(), family.histograms.keys()), name
+        for key, value in family.values.items():
+            assert close(numbers[key], value), (name, key, numbers[key], value)
+        for key, wanted in family.histograms.items():
+            found = histograms[key]
+            assert (found.bounds, found.cumulative) == (wanted.bounds, wanted.cumulative), (name, key)
+            assert close(found.sum, wanted.sum), (name, key)
 
 
-def _values(metrics: Metrics, name: str) -> dict[tuple[tuple[str, str], ...], float]:
-    family = metrics.families.get(f"apiserver_flowcontrol_{name}")
-    return dict(family.values) if family else {}
+def _details(one: SimulatedRequest) -> Details:
+    asked = one.attributes
+    assert asked is not None
+    api_version = f"{asked.api_group}/{asked.api_version}".removeprefix("/")
+    return Details(
+        asked.user, asked.verb, asked.path, asked.namespace, asked.name, api_version, asked.resource, asked.subresource
+    )
 
 
-def _key(level: str) -> tuple[tuple[str, str], ...]:
-    return (("priority_level", level),)
-
-
-def _of(metrics: Metrics, name: str, level: str) -> float:
-    return sum(value for key, value in _values(metrics, name).items() if ("priority_level", level) in key)
-
-
+HIDDEN_SINCE_1_32 = {"request_concurrency_limit", "request_concurrency_in_use"}
 LOOKED_AT = [one for one in vectors("sim") if "dumps_ns" in one["scenario"] or "metrics_ns" in one["scenario"]]
 
 

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apftop.apf.shards import deal, deal_fault, flow_hash, hand, hand_fault
+from tests.apf.naive_queueset import naive_hand
 
 VECTORS = [
     ("service-accounts", "system:serviceaccount:default:default", 128, "ba4dd08bd6ad597f", (127, 66, 18, 15, 64, 74)),
@@ -69,5 +70,6 @@ def test_a_hand_holds_different_queues_of_the_deck(hashed: int, queues: int, dat
     size = data.draw(st.integers(1, min(queues, 12)))
     cards = deal(hashed, queues, size)
 
+    assert list(cards) == naive_hand(hashed, queues, size)
     assert len(set(cards)) == size
     assert all(0 <= card < queues for card in cards)

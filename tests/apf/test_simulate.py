@@ -93,3 +93,15 @@ def test_requests_must_come_in_order() -> None:
 
     with pytest.raises(ValueError, match="after one"):
         simulation.run([SimulatedRequest(5, 1), SimulatedRequest(4, 1)])
+
+
+def test_those_that_an_arrival_turns_out_are_told_of_before_it() -> None:
+    told: list[Told] = []
+    lazy: QueueSet[SimulatedRequest] = QueueSet(Queuing(1, 1, 10), 0, lazy_limit_ns=5)
+    simulation = Simulation(lazy, lambda at, event, request, started: told.append((at, event, request)))
+    early, late = SimulatedRequest(0, 1), SimulatedRequest(6, 1)
+
+    simulation.run([early, late])
+
+    assert told == [(0, "arrive", early), (6, "time-out", early), (6, "arrive", late)]
+    assert (early.state, early.end_ns) == ("gone", 6)

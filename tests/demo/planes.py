@@ -39,9 +39,9 @@ def a_plane(seconds: float = 0.0, seed: int = 0) -> ControlPlane:
 def ask(plane: ControlPlane, server: Server, target: str, **headers: str) -> Reply:
     """The answer to a GET at the server's present instant."""
     asked = question(target, {name.replace("_", "-"): value for name, value in headers.items()})
-    request = server.enter(asked.target)
+    request = server.enter(asked.path, asked.query)
     answer = reply(plane, server, request, asked)
-    if not request.ended:
+    if not request.refused:
         server.leave(request, handler_s(asked))
     return answer
 

@@ -71,14 +71,14 @@ def truth(server: Server) -> dict[str, dict[str, int]]:
         held, tallies = level.queue_set, level.tallies.values()
         found[name] = {
             "waiting": held.waiting,
-            "waiting_seats": held.waiting_seats,
-            "executing": len(held.executing),
+            "waiting_seats": held.seats_waiting,
+            "executing": held.executing,
             "seats_in_use": held.seats_in_use,
             "current": held.limit,
-            "nominal": level.bounds.nominal,
-            "lower": level.bounds.lower,
-            "upper": level.bounds.upper,
-            "active_queues": held.active_queues,
+            "nominal": level.model.limits.nominal,
+            "lower": level.model.limits.lower,
+            "upper": level.model.limits.upper,
+            "active_queues": sum(bool(queue.waiting) for queue in held.queues),
             "dispatched": sum(tally.dispatched for tally in tallies),
             "accepted": sum(part.count for tally in tallies for key, part in tally.waits.items() if key == "true"),
         } | {
