@@ -22,10 +22,14 @@ OTHER_NAMES = (62, 64)
 
 @dataclass(frozen=True)
 class Deadlines:
-    """How long to wait, in seconds; `first_byte_s` is also the longest silence within a body."""
+    """How long to wait, in seconds; `first_byte_s` is also the longest silence within a body.
+
+    It is more than the 15 s for which a level lets a request wait by default: a server counts one that is given up
+    before as aborted, and as rejected, and nobody could tell that it was ours.
+    """
 
     connect_s: float = 3.0
-    first_byte_s: float = 10.0
+    first_byte_s: float = 20.0
     whole_s: float = 60.0
 
 

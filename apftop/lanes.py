@@ -121,8 +121,13 @@ def _near_limit(replica: ReplicaState, rows: tuple[LevelRow, ...]) -> bool:
 
 
 def _readers(replica: ReplicaState) -> int:
-    """How many read the dumps at the same time, by the requests for dumps that dumps have shown, ours among them."""
-    seen = (transfer.readers for transfer in replica.transfers.get((Endpoint.REQUESTS, False), ()))
+    """How many read the dumps at the same time, by the requests for dumps that dumps have shown, ours among them.
+
+    The dump that shows them is asked for at times only, so that what it showed long ago counts no more.
+    """
+    now = max((one.received for one in _transfers(replica, Endpoint.LEVELS)), default=0.0)
+    dumps = _transfers(replica, Endpoint.REQUESTS)
+    seen = (one.readers for one in dumps if now - one.received <= rules().polling.readers_s)
     return min(max(1, *seen, 0), rules().polling.most_readers)
 
 

@@ -141,14 +141,24 @@ def _with_data(replica: ReplicaState, sample: Sample, data: Any, problems: tuple
 
 
 def _in_order(replica: ReplicaState, field: str, held: tuple[Read[Any], ...], read: Read[Any]) -> ReplicaState:
-    """Keep the last two answers in the order of their times; an older or repeated one is left out and named."""
+    """Keep the last two answers in the order of their times; an older or repeated one is left out and named.
+
+    One that is older by this machine's clock alone, and later by the server's `Date`, came after that clock was set
+    back: it counts, but nothing can be compared with what came before.
+    """
     if held and read.time is not None and held[-1].time is not None:
         if read.time < held[-1].time:
-            return _problem(replica, f"{read.origin or field}: older than the sample before it, left out")
-        if read.time == held[-1].time:
+            if not _dated_later(held[-1], read):
+                return _problem(replica, f"{read.origin or field}: older than the sample before it, left out")
+            held = ()
+        elif read.time == held[-1].time:
             return _problem(replica, f"{read.origin or field}: same time as the sample before it, left out")
     pair: dict[str, Any] = {field: (*held[-1:], read)}
     return replace(replica, **pair)
+
+
+def _dated_later(before: Read[Any], after: Read[Any]) -> bool:
+    return before.server_date is not None and after.server_date is not None and after.server_date > before.server_date
 
 
 def _with_own(replica: ReplicaState, sample: Sample) -> ReplicaState:
@@ -214,6 +224,8 @@ def _bytes(sample: Sample) -> int:
 
 
 def _with_outcome(replica: ReplicaState, sample: Sample, outcome: Outcome) -> ReplicaState:
+    asked = sample.begun is not None or (sample.error and not sample.origin)
+    outcome = replace(outcome, at=sample.received if asked else None)
     return replace(replica, outcomes={**replica.outcomes, sample.endpoint: outcome})
 
 

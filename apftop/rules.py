@@ -40,6 +40,13 @@ class Window(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     start_jitter_s: float
     tear_s: float
     fresher_s: float
+    outdated_s: float
+
+
+class Fresh(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Until when a number that was not renewed is shown as one of now."""
+
+    late_rounds: float
 
 
 class Alive(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -64,6 +71,7 @@ class Polling(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     whole_again_s: float
     rare_s: float
     most_readers: int
+    readers_s: float
 
 
 class Hold(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -102,6 +110,7 @@ class Rules(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     state: State
     clock: Clock
     window: Window
+    fresh: Fresh
     alive: Alive
     polling: Polling
     hold: Hold

@@ -18,26 +18,30 @@ def trends(before: Trends, frame: Frame) -> Trends:
     A frame that stands on no newer sample of a replica adds nothing to that replica's.
     """
     return {
-        (name, level.name): _trend(before.get((name, level.name)), level, at)
+        (name, level.name): _trend(before.get((name, level.name)), level, *sampled)
         for name, replica in frame.replicas.items()
-        for at in (_sampled(replica),)
+        for sampled in (_sampled(replica),)
         for level in replica.levels.values()
     }
 
 
-def _trend(before: Trend | None, level: Level, at: float | None) -> Trend:
+def _trend(before: Trend | None, level: Level, at: float | None, instead: bool) -> Trend:
+    """With one more point, if it is a new one: an earlier time is that of a clock that was set back."""
     before = before or Trend()
-    if at is None or (before.at is not None and at <= before.at):
+    if at is None or at == before.at or (instead and before.at is not None and at < before.at):
         return before
     return Trend(
         (*before.waiting, level.waiting)[-TREND_LENGTH:], (*before.seats, level.seats_in_use)[-TREND_LENGTH:], at
     )
 
 
-def _sampled(replica: Replica) -> float | None:
+def _sampled(replica: Replica) -> tuple[float | None, bool]:
     """When the levels were last sampled: by the dump, which comes at an even pace, and by metrics where there is none.
 
-    A point for each of the two would draw the same seconds sometimes once and sometimes twice.
+    A point for each of the two would draw the same seconds sometimes once and sometimes twice. Metrics may also stand
+    in for a dump that fails now, and then be older than its last one.
     """
-    ages = (replica.samples.get(endpoint) for endpoint in (Endpoint.LEVELS, Endpoint.METRICS))
-    return next((age.time for age in ages if age is not None and not age.stale), None)
+    dump, metrics = (replica.samples.get(endpoint) for endpoint in (Endpoint.LEVELS, Endpoint.METRICS))
+    if dump is not None and not dump.stale:
+        return dump.time, False
+    return metrics.time if metrics is not None and not metrics.stale else None, dump is not None

@@ -7,6 +7,7 @@ import logging
 import queue
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -15,10 +16,11 @@ from apftop.derive.frame import frame
 from apftop.errors import one_line
 from apftop.fetch import Manner
 from apftop.lanes import plan
-from apftop.live import observe
+from apftop.live import OWN_KEPT, observe
 from apftop.parse.body import picker_of_apf
 from apftop.poll.net import Net
 from apftop.records.asking import Demand, Plan
+from apftop.records.frame import Frame
 from apftop.records.moment import Moment
 from apftop.records.raw import LEVEL_UID, Endpoint, Sample
 from apftop.records.state import ReplicaState, State
@@ -34,6 +36,9 @@ NEWS_KEPT = 20
 KEPT_OF = {Endpoint.METRICS: 2, Endpoint.LEVELS: 2}
 """How many good answers of an endpoint a frame stands on; of the others it is one."""
 
+Item = Sample | Demand | str | None
+"""What comes to a watching: answers, what the reader wants, news; None is its end."""
+
 Kept = Mapping[tuple[str, Endpoint], tuple[Sample, ...]]
 """The answers that a frame stands on, by replica and endpoint."""
 
@@ -42,23 +47,48 @@ def keep(kept: Kept, sample: Sample) -> Kept:
     """The answers that a frame stands on after one more: the last good ones, and behind them the last that failed.
 
     Of those that make room only what APF did with them is kept, under DISCOVERY: they are counted in what came since.
+    Room is also made for what came after this machine's clock was set back.
     """
     key = sample.replica, sample.endpoint
     if sample.endpoint is Endpoint.DISCOVERY:
         return _with_own(kept, sample.replica, (sample,))
-    good = tuple(one for one in kept.get(key, ()) if one.ok)
+    good = tuple(one for one in kept.get(key, ()) if one.ok and _came(one) <= _came(sample))
     stay = (*good, sample)[-KEPT_OF.get(sample.endpoint, 1) :] if sample.ok else (*good, sample)
     gone = (one for one in kept.get(key, ()) if all(one is not other for other in stay))
-    bare = (replace(one, endpoint=Endpoint.DISCOVERY, body=b"") for one in gone)
-    return _with_own({**kept, key: stay}, sample.replica, bare)
+    return _with_own({**kept, key: stay}, sample.replica, map(_bare, gone))
+
+
+def _bare(sample: Sample) -> Sample:
+    """What APF did with a question, without what it was about."""
+    return replace(sample, endpoint=Endpoint.DISCOVERY, body=b"")
 
 
 def _with_own(kept: Kept, replica: str, more: Iterable[Sample]) -> Kept:
-    """With further requests of ours that count since the first of the two answers that a frame compares."""
+    """With further requests of ours that count since the first of the two answers that a frame compares.
+
+    They are no more than a state keeps, however long an endpoint has failed to answer.
+    """
     key = replica, Endpoint.DISCOVERY
     since = min((one.sent or 0.0 for two in KEPT_OF for one in kept.get((replica, two), ())), default=0.0)
     own = (*kept.get(key, ()), *(one for one in more if one.header(LEVEL_UID) is not None))
-    return {**kept, key: tuple(one for one in own if (one.sent or 0.0) >= since)}
+    return {**kept, key: tuple(one for one in own if (one.sent or 0.0) >= since)[-OWN_KEPT:]}
+
+
+def newest(items: Sequence[Item]) -> list[Item]:
+    """The same without the bodies of answers that later ones of the same batch have overtaken: nobody will see them.
+
+    Who falls behind, since servers are many or this machine is slow, so catches up.
+    """
+    left = Counter((one.replica, one.endpoint) for one in items if isinstance(one, Sample) and one.ok)
+    found: list[Item] = []
+    for one in items:
+        if isinstance(one, Sample) and one.ok:
+            key = one.replica, one.endpoint
+            left[key] -= 1
+            if left[key] >= KEPT_OF.get(one.endpoint, 1):
+                one = _bare(one)
+        found.append(one)
+    return found
 
 
 def moment(
@@ -70,9 +100,13 @@ def moment(
     news: tuple[str, ...],
     samples: Kept,
     request_timeout_s: float | None = None,
+    derived: tuple[State, Frame] | None = None,
 ) -> Moment:
-    """The moment of what is known now, pure: wherever the samples come from. `before` are the trends up to now."""
-    seen = frame(state, request_timeout_s)
+    """The moment of what is known now, pure: wherever the samples come from.
+
+    `before` are the trends up to now, `derived` an earlier state with its frame, which spares work.
+    """
+    seen = frame(state, request_timeout_s, before=derived)
     told = sorted((one for some in samples.values() for one in some), key=_came)
     return Moment(
         frame=seen,
@@ -109,13 +143,14 @@ class Watching:
     ) -> None:
         self._source, self._request_timeout_s, self._on_moment = source, request_timeout_s, on_moment
         self._demand, self._wake = demand, demand.wake
-        self._inbox: queue.SimpleQueue[Sample | Demand | str | None] = queue.SimpleQueue()
+        self._inbox: queue.SimpleQueue[Item] = queue.SimpleQueue()
         self._stopped = False
         self._state = State()
         self._kept: Kept = {}
         self._plans: dict[str, Plan] = {}
         self._news: tuple[str, ...] = ()
         self._shown = moment(self._state, 0, source, {}, {}, (), {})
+        self._derived = self._state, self._shown.frame
         self._net = Net(
             ways,
             discover=discover,
@@ -154,15 +189,17 @@ class Watching:
             self._show()
             not_before = begun + max(MOMENT_EVERY_S, (time.monotonic() - begun) / DERIVE_SHARE)
 
-    def _come(self, not_before: float) -> Iterator[Sample | Demand | str | None]:
+    def _come(self, not_before: float) -> Iterator[Item]:
         """What comes until it is time to show it: one thing at least, and all that is there by then."""
-        yield self._inbox.get()
+        yield from self._there(self._inbox.get())
         while (left := not_before - time.monotonic()) > 0:
             with contextlib.suppress(queue.Empty):
-                yield self._inbox.get(timeout=left)
+                yield from self._there(self._inbox.get(timeout=left))
+
+    def _there(self, first: Item) -> Iterator[Item]:
+        """Something that came, and all that is there behind it."""
         # No more than this, so that one who talks without end does not keep the screen waiting.
-        for _ in range(self._inbox.qsize()):
-            yield self._inbox.get()
+        return iter(newest([first, *(self._inbox.get() for _ in range(self._inbox.qsize()))]))
 
     def _take(self, item: Sample | Demand | str) -> None:
         match item:
@@ -206,7 +243,9 @@ class Watching:
                 self._news,
                 self._kept,
                 self._request_timeout_s,
+                self._derived,
             )
+            self._derived = self._state, shown.frame
         except Exception as error:  # noqa: BLE001  what cannot be shown now may be later
             self._fail("derive what to show", error)
             shown = replace(self._shown, number=number, plans=self._plans, news=self._news)

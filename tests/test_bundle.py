@@ -243,7 +243,7 @@ def test_noted_times_are_no_clock_skew(scrape: str, tmp_path: Path) -> None:
     replica = report(tmp_path)["replicas"]["server"]
 
     assert replica["clock_skew_s"] is None
-    assert replica["clock"]["known_from"] == "the arrival of the dump's own request"
+    assert replica["clock"]["known_from"] == "the start of the dump's own request"
     assert replica["levels"]["global-default"]["oldest_waiting_s"] == pytest.approx(3.1875)
 
 

@@ -230,6 +230,14 @@ def test_other_readers_of_dumps_stretch_the_dump_lane() -> None:
     assert asked(read_by(*["me"] * 30), levels()).every_s[LEVELS] == 10.0
 
 
+def test_readers_of_dumps_that_were_seen_long_ago_count_no_more() -> None:
+    rows = requests_dump("me", "you", queue=-1, path=DUMP_PATHS + REQUESTS, level="exempt")
+    read = came(a_sample(rows, 0.0, REQUESTS))
+
+    assert asked(read, levels(t=60.0)).every_s[LEVELS] == 4.0
+    assert asked(read, levels(t=61.0)).every_s[LEVELS] == 2.0
+
+
 def test_families_that_a_whole_answer_has_shown_are_asked_for_by_name_too() -> None:
     new = series("seat_price", 3, priority_level="load")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from apftop.derive.frame import frame
 from apftop.live import fold
 from apftop.records.moment import TREND_LENGTH, Trend
@@ -63,3 +65,21 @@ def test_only_the_latest_points_are_kept() -> None:
     found = after_each(*(dump(float(t), t) for t in range(TREND_LENGTH + 5)))[LOAD]
 
     assert found.waiting == tuple(range(5, TREND_LENGTH + 5))
+
+
+def test_points_go_on_where_the_clock_was_set_back() -> None:
+    def dated(sample: Sample, date: float) -> Sample:
+        return replace(sample, server_date=date)
+
+    dumps = dated(dump(5000.0, 3), 9000.0), dated(dump(1402.0, 5), 9002.0), dated(dump(1404.0, 6), 9004.0)
+    denied = Sample("kas", Endpoint.LEVELS, status=403, sent=0.0, received=0.0)
+    only = dated(metrics(5000.0, 3, 8), 9000.0), dated(metrics(1402.0, 5, 8), 9002.0)
+
+    assert after_each(*dumps)[LOAD].waiting == (3, 5, 6)
+    assert after_each(denied, *only)[LOAD].waiting == (3, 5)
+
+
+def test_metrics_that_stand_in_for_a_dump_are_no_point_before_it() -> None:
+    failed = Sample("kas", Endpoint.LEVELS, error="timed out", sent=3.0, received=3.0)
+
+    assert after_each(metrics(0.5, 1, 1), dump(1.0, 3), failed)[LOAD].waiting == (1, 3)

@@ -15,12 +15,13 @@ import pytest
 from apftop import watching
 from apftop.access import Access
 from apftop.derive.frame import frame
-from apftop.live import fold, observe
+from apftop.live import OWN_KEPT, fold, observe
 from apftop.records.asking import Demand
+from apftop.records.frame import Level
 from apftop.records.moment import Moment
 from apftop.records.raw import DUMP_PATHS, FLOW_SCHEMA_UID, LEVEL_UID, Endpoint, Sample
 from apftop.records.state import State
-from apftop.watching import Watching, keep, moment
+from apftop.watching import Item, Watching, keep, moment, newest
 from tests.derive.build import a_sample, dispatched, exposition, level_row, levels_dump
 from tests.derive.test_frame import configs, requests_dump, schemas
 from tests.reach.server import Ca, Reply, Server
@@ -92,13 +93,18 @@ def watched(*ways: Access, demand: Demand = Demand(), discover: bool = False) ->
         made.stop()
 
 
+def load(found: Moment) -> Level | None:
+    return found.frame.replicas["kas"].levels.get("load") if "kas" in found.frame.replicas else None
+
+
 def waiting(found: Moment) -> float | None:
-    level = found.frame.replicas["kas"].levels.get("load") if "kas" in found.frame.replicas else None
+    level = load(found)
     return level.waiting if level else None
 
 
 def pace(found: Moment) -> object:
-    return found.frame.replicas["kas"].levels["load"].pace
+    level = load(found)
+    return level.pace if level else None
 
 
 def test_moments_follow_what_the_server_says(server: Server, access: Access) -> None:
@@ -167,7 +173,7 @@ def test_the_samples_of_a_moment_give_its_frame_again(access: Access) -> None:
 def test_a_frame_that_cannot_be_derived_is_told_and_the_polling_goes_on(
     server: Server, access: Access, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def fails(state: State, request_timeout_s: float | None = None) -> None:
+    def fails(state: State, request_timeout_s: float | None = None, **known: object) -> None:
         raise KeyError("odd")
 
     with watched(access, demand=Demand(interval_s=1.0)) as seen:
@@ -250,6 +256,39 @@ def test_the_answers_are_kept_that_a_frame_stands_on() -> None:
     # What fails now does not take away what was read before, and is kept for as long as it lasts.
     assert kept(*at(Endpoint.METRICS, 1, 2), *at(Endpoint.METRICS, 3, 4, status=403)) == [1, 2, 4]
     assert kept(*at(Endpoint.CONFIGS, 1), *at(Endpoint.CONFIGS, 2, status=403), *at(Endpoint.CONFIGS, 3)) == [3]
+
+
+def test_what_came_before_the_clock_was_set_back_makes_room() -> None:
+    def at(t: float) -> Sample:
+        return a_sample(b"", t, Endpoint.LEVELS)
+
+    assert kept(at(5000), at(5002), at(1404)) == [1404]
+    assert kept(at(5000), at(5002), at(1404), at(1406)) == [1404, 1406]
+
+
+def test_no_more_is_kept_however_long_an_endpoint_fails() -> None:
+    def of_ours(t: float, endpoint: Endpoint, status: int = 200) -> Sample:
+        return replace(a_sample(b"", t, endpoint), status=status, headers=((LEVEL_UID, "uid-load"),))
+
+    outage = [
+        of_ours(2.0 + t, Endpoint.LEVELS if t % 4 else Endpoint.METRICS, 200 if t % 4 else 500) for t in range(3000)
+    ]
+
+    assert len(kept(of_ours(0.0, Endpoint.METRICS), of_ours(1.0, Endpoint.METRICS), *outage)) <= OWN_KEPT + 5
+
+
+def test_who_falls_behind_reads_the_newest_answers_only_and_counts_all() -> None:
+    def at(t: float, endpoint: Endpoint = Endpoint.LEVELS, status: int = 200, replica: str = "kas") -> Sample:
+        return replace(a_sample(b"body", t, endpoint, replica), status=status, headers=((LEVEL_UID, "uid-load"),))
+
+    requests, other = at(1.0, Endpoint.REQUESTS), at(1.5, replica="other")
+    batch: list[Item] = [at(1.0), requests, "news", other, at(2.0), at(3.0, status=429), Demand(), at(4.0), None]
+
+    found = newest(batch)
+
+    overtaken = replace(at(1.0), endpoint=Endpoint.DISCOVERY, body=b"")
+    assert found == [overtaken, *batch[1:]]
+    assert newest(batch[:5]) == batch[:5]
 
 
 def test_requests_of_ours_that_made_room_for_later_ones_are_counted_all_the_same() -> None:

@@ -60,4 +60,5 @@ def _group(endpoint: Endpoint) -> str:
 
 
 def _unique(groups: list[str]) -> list[str]:
-    return list(dict.fromkeys(groups))
+    """Each once and always in the same order, so that servers that fail alike say the same."""
+    return [group for group in LOST if group in groups]

@@ -10,8 +10,15 @@ from apftop.records.state import Read
 from apftop.rules import rules
 
 
+def _begun_ns(row: RequestRow) -> int:
+    return row.arrive_ns if row.start_ns is None else row.start_ns
+
+
 def clock(read: Read[Dump[RequestRow]] | None) -> Clock:
-    """The server's time at the dump, from the best source: as noted, our own row, `Date`, the taker's stamp."""
+    """The server's time at the dump, from the best source: as noted, our own row, `Date`, the taker's stamp.
+
+    Our own question may have waited in a queue like any other: the dump was taken once it started.
+    """
     if read is None:
         return Clock(None, "no dump of requests", None, None)
     local = read.measured
@@ -20,9 +27,12 @@ def clock(read: Read[Dump[RequestRow]] | None) -> Clock:
     rows = dump_rows(read.data.rows)
     if rows:
         # Of several readers the latest is nearest to the moment of the dump.
-        arrived = max(row.arrive_ns for row in rows) / NANOSECONDS
-        trip = (read.received - read.sent) / 2 if read.sent is not None and read.received is not None else None
-        return Clock(arrived, "the arrival of the dump's own request", trip, None if local is None else local - arrived)
+        own = max(rows, key=_begun_ns)
+        begun = _begun_ns(own) / NANOSECONDS
+        waited = begun - own.arrive_ns / NANOSECONDS if len(rows) == 1 else 0.0
+        trip = None if read.sent is None or read.received is None else max(0.0, read.received - read.sent - waited) / 2
+        skew = None if local is None else local + waited / 2 - begun
+        return Clock(begun, "the start of the dump's own request", trip, skew)
     if read.server_date is not None:
         skew = None if local is None else local - read.server_date
         return Clock(read.server_date, "the answer's Date header", rules().clock.date_tolerance_s, skew)

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from apftop.derive.deltas import Step
-from apftop.derive.pairing import told_apart
+from apftop.derive.pairing import agree, told_apart
 from apftop.records.parsed import Dump, LevelRow, Metrics
 from apftop.records.state import Read
+from apftop.rules import rules
 
 COUNTS = ("dispatched", "rejected", "timed_out", "cancelled")
 
@@ -25,7 +26,7 @@ class DumpStep:
 def pair_dumps(
     dumps: tuple[Read[Dump[LevelRow]], ...], metrics: tuple[Read[Metrics], ...], step: Step | None
 ) -> DumpStep | None:
-    """Pair the last two dumps; None where they may be of two processes, or their times are not known.
+    """Pair the last two dumps; None where they may be of two processes, or the time between them is not known.
 
     A dump says nothing of its server. Where the last two metrics answers (`step`) are not of one process, dumps are
     taken only that came after both.
@@ -35,12 +36,20 @@ def pair_dumps(
     before, after = dumps
     if before.given is None or after.given is None or after.given <= before.given:
         return None
-    if told_apart(before, after) or _fell(before.data, after.data):
+    if told_apart(before, after) or _fell(before.data, after.data) or _clock_was_set(before, after):
         return None
     one_process = len(metrics) < 2 or (step is not None and not step.anew)
     if not one_process and not _after(before, metrics[-1]):
         return None
     return DumpStep({row.name: row for row in before.data.rows}, before.given, after.given)
+
+
+def _clock_was_set(before: Read[Dump[LevelRow]], after: Read[Dump[LevelRow]]) -> bool:
+    """Whether much more or less time lies between them by this machine's clock than by the server's `Date`."""
+    if before.server_date is None or after.server_date is None or before.given is None or after.given is None:
+        return False
+    dated = after.server_date - before.server_date
+    return not agree(after.given - before.given, dated, rules().clock.date_tolerance_s)
 
 
 def _fell(before: Dump[LevelRow], after: Dump[LevelRow]) -> bool:

@@ -9,9 +9,17 @@ from apftop.records.frame import Frame
 from apftop.records.state import State
 
 
-def frame(state: State, request_timeout_s: float | None = None) -> Frame:
-    """Derive everything from the state. `request_timeout_s` is the server's flag, if it was given."""
-    replicas = {name: replica(one, request_timeout_s) for name, one in state.replicas.items() if not one.federated}
+def frame(state: State, request_timeout_s: float | None = None, *, before: tuple[State, Frame] | None = None) -> Frame:
+    """Derive everything from the state. `request_timeout_s` is the server's flag, if it was given.
+
+    `before` is an earlier state with its frame, by the same flag: a replica that has said nothing since is as it was.
+    """
+    was, seen = before or (State(), None)
+    replicas = {
+        name: seen.replicas[name] if seen and was.replicas.get(name) is one else replica(one, request_timeout_s)
+        for name, one in state.replicas.items()
+        if not one.federated
+    }
     firsts = [one.metrics[0].time for one in state.replicas.values() if len(one.metrics) == 2]
     lasts = [read.time for one in state.replicas.values() for read in (*one.metrics[-1:], *one.levels[-1:])]
     return Frame(

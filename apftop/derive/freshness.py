@@ -3,10 +3,46 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from apftop.records.frame import SampleAge
+from apftop.records.parsed import Dump
 from apftop.records.raw import Endpoint
 from apftop.records.state import Read, ReplicaState
+from apftop.rules import rules
+
+AT_TIMES = (Endpoint.QUEUES, Endpoint.REQUESTS)
+"""Dumps that are asked for only while somebody has need of them."""
+
+
+def lately(state: ReplicaState) -> ReplicaState:
+    """The state without dumps that are asked for no more, and without how they were answered then.
+
+    What was not fetched about the time of the last question for the levels tells of another one. That something is
+    denied lasts.
+    """
+    asked = state.outcomes.get(Endpoint.LEVELS)
+    if asked is None:
+        return state
+    return replace(
+        state,
+        queues=state.queues if _together(_begun(state.queues), asked.at) else None,
+        requests=state.requests if _together(_begun(state.requests), asked.at) else None,
+        outcomes={
+            endpoint: outcome
+            for endpoint, outcome in state.outcomes.items()
+            if endpoint not in AT_TIMES or _together(outcome.at, asked.at) or outcome.status in (403, 404)
+        },
+    )
+
+
+def _begun(read: Read[Dump[Any]] | None) -> float | None:
+    return read.begun if read else None
+
+
+def _together(one: float | None, other: float | None) -> bool:
+    """Whether two times are near each other, as far as is known; where a clock was set back, what was is later."""
+    return one is None or other is None or abs(one - other) <= rules().window.outdated_s
 
 
 def current(state: ReplicaState) -> ReplicaState:

@@ -18,8 +18,9 @@ from apftop.derive.own import less_own
 from apftop.derive.queues import queues
 from apftop.derive.readings import by_level, known
 from apftop.derive.states import level_state
-from apftop.derive.utilization import utilization
+from apftop.derive.utilization import utilizations
 from apftop.records.frame import Level, Request
+from apftop.records.measures import Utilization
 from apftop.records.state import Read
 from apftop.rules import rules
 
@@ -57,8 +58,8 @@ def gauges(evidence: Evidence, live: tuple[str, ...]) -> Gauges:
 
 def levels(evidence: Evidence, members: Membership, read: Gauges) -> dict[str, Level]:
     """All live levels, and the stale ones marked as such, by name."""
-    rises = tally(evidence, level_of)
-    found = {name: _level(name, evidence, read, rises) for name in (*members.live, *members.stale)}
+    rises, full = tally(evidence, level_of), utilizations(evidence)
+    found = {name: _level(name, evidence, read, rises, full.get(name)) for name in (*members.live, *members.stale)}
     return {
         name: level_state(
             replace(level, quiescing=True) if name in members.draining else level, stale=name in members.stale
@@ -67,7 +68,7 @@ def levels(evidence: Evidence, members: Membership, read: Gauges) -> dict[str, L
     }
 
 
-def _level(name: str, evidence: Evidence, read: Gauges, rises: Tally | None) -> Level:
+def _level(name: str, evidence: Evidence, read: Gauges, rises: Tally | None, full: Utilization | None) -> Level:
     config = evidence.configs.get(name) if evidence.configs else None
     row = evidence.rows.get(name) if evidence.rows else None
     rows = load(evidence, name)
@@ -113,7 +114,7 @@ def _level(name: str, evidence: Evidence, read: Gauges, rises: Tally | None) -> 
         max_seats_per_request=seat_cap(
             config, values["nominal"], evidence.release, features.get("SizeBasedListCostEstimate")
         ),
-        utilization=utilization(evidence, name),
+        utilization=full,
         window=window,
         counts=number,
         waits=waits_of(rises, name, evidence) if rises else None,
@@ -140,12 +141,13 @@ def _seats(
     Rows leave out lingering seats, so that they count only where nothing as fresh is known.
     """
     state = evidence.state
-    found: list[tuple[float | None, float, str]] = []
+    found: list[tuple[float | None, float | None, str]] = []
     if measured is not None:
         found.append((_time(state.metrics[-1]), measured, "metrics"))
     if evidence.queues and name in evidence.queues:
         seats = sum(row.seats_in_use for row in evidence.queues[name])
-        found.append((_time(state.queues), float(seats), "dump_queues"))
+        others = less_own(float(seats), evidence.own.queues, level=name)
+        found.append((_time(state.queues), others, "dump_queues"))
     if evidence.lists_executing:
         seats = sum(row.width for row in rows if row.executing)
         found.append((_time(state.requests), float(seats), "dump_requests, without lingering seats"))

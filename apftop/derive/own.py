@@ -29,12 +29,16 @@ class Added:
 
 @dataclass(frozen=True, slots=True)
 class OwnLoad:
-    """Own requests between the last two metrics answers and the last two dumps, and what each last answer ran in."""
+    """Own requests between the last two metrics answers and the last two dumps, and what each last answer ran in.
+
+    `dump` is of the priority levels.
+    """
 
     metrics: Added
     dumps: Added
     scrape: Where | None
     dump: Where | None
+    queues: Where | None
 
 
 def own_load(state: ReplicaState) -> OwnLoad:
@@ -48,6 +52,7 @@ def own_load(state: ReplicaState) -> OwnLoad:
         dumps=names.added(_sent_between(state.own, state.levels)),
         scrape=names.of_read(state.metrics[-1]) if state.metrics else None,
         dump=names.of_read(state.levels[-1]) if state.levels else None,
+        queues=names.of_read(state.queues) if state.queues else None,
     )
 
 

@@ -77,7 +77,7 @@ def _same_process(
             return Pairing(None, "no rates: neither the times of the two answers nor a clock of the server are known")
         return Pairing(Step(before, after, Window(stamped, "stamps", t0, t1), anew=False))
     step = Step(before, after, Window(counted, "server", t0, t1), anew=False)
-    if stamped is None or _agree(stamped, counted):
+    if stamped is None or agree(stamped, counted):
         return Pairing(step)
     if before.start is None:
         # Two servers of unknown start could differ by anything.
@@ -96,7 +96,7 @@ def _began_anew(before: View, after: View, t1: float | None, stamped: float | No
         age = t1 - after.start
     slack = rules().window.clock_agreement_s
     was = _age(before)
-    if was is not None and age is not None and stamped is not None and _agree(stamped, was - age):
+    if was is not None and age is not None and stamped is not None and agree(stamped, was - age):
         return Pairing(None, "no rates: the two answers are in the wrong order")
     if age is None or stamped is None or not 0 < age <= stamped + slack:
         return Pairing(None, "no rates: the two answers are of different servers, out of order, or across a reset")
@@ -149,6 +149,7 @@ def _age(view: View) -> float | None:
     return max(ages) / NANOSECONDS if ages else None
 
 
-def _agree(stamped: float, counted: float) -> bool:
+def agree(stamped: float, counted: float, slack_s: float = 0.0) -> bool:
+    """Whether two clocks tell the same time between two answers, the second of them to within `slack_s` seconds."""
     limits = rules().window
-    return abs(stamped - counted) <= max(limits.clock_agreement * stamped, limits.clock_agreement_s)
+    return abs(stamped - counted) <= slack_s + max(limits.clock_agreement * stamped, limits.clock_agreement_s)

@@ -10,7 +10,7 @@ from apftop.apf.objects import EXEMPT
 from apftop.apf.release import holds
 from apftop.derive.access import access_problems
 from apftop.derive.evidence import Evidence, evidence
-from apftop.derive.freshness import sample_ages
+from apftop.derive.freshness import lately, sample_ages
 from apftop.derive.levels import Gauges, gauges, levels
 from apftop.derive.membership import Membership, membership
 from apftop.derive.own import own_summary
@@ -27,6 +27,7 @@ DEMAND = ("demand_high", "demand_average", "demand_stdev", "demand_smoothed", "t
 
 def replica(state: ReplicaState, request_timeout_s: float | None = None) -> Replica:
     """Derive one server from what has been read of it."""
+    state = lately(state)
     known = evidence(state, request_timeout_s)
     apf = _apf(known)
     members = membership(known) if apf != "absent" else Membership((), (), (), frozenset(), None)
@@ -63,7 +64,7 @@ def replica(state: ReplicaState, request_timeout_s: float | None = None) -> Repl
         unknown_families=known.view.unknown_families if known.view else (),
         unknown_columns=_unknown_columns(state),
         corrections=_corrections(known),
-        problems=tuple(dict.fromkeys((*known.problems, *_stale(ages, sample_ages(known.state)), *_faults(state)))),
+        problems=tuple(dict.fromkeys((*_faults(state), *known.problems, *_stale(ages, sample_ages(known.state))))),
         failed=bool(state.failures),
         started=known.view.start if known.view else None,
         peer=state.peer,

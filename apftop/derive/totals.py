@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
 from apftop.records.frame import Level, LevelTotal, Replica, Totals
@@ -10,16 +11,15 @@ from apftop.records.frame import Level, LevelTotal, Replica, Totals
 def totals(replicas: Mapping[str, Replica]) -> Totals:
     """Sum live levels over all servers but extensions; None where one of them does not know its term."""
     servers = {name: one for name, one in replicas.items() if one.kind != "extension" and one.levels}
-    names = sorted({name for one in servers.values() for name, level in one.levels.items() if level.state != "stale"})
-    by_level = {
-        name: _total({replica: one.levels[name] for replica, one in servers.items() if name in one.levels})
-        for name in names
-    }
-    levels = [level for one in servers.values() for level in one.levels.values() if level.state != "stale"]
+    by_level: dict[str, dict[str, Level]] = defaultdict(dict)
+    for replica, one in servers.items():
+        for name, level in one.levels.items():
+            if level.state != "stale":
+                by_level[name][replica] = level
     return Totals(
         nominal_sum=_add(one.nominal_sum for one in servers.values()),
-        refused_share=_refused(levels),
-        levels=by_level,
+        refused_share=_refused(level for levels in by_level.values() for level in levels.values()),
+        levels={name: _total(by_level[name]) for name in sorted(by_level)},
         hot=_hot(servers),
     )
 

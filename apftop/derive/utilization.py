@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 from apftop.derive.evidence import Evidence
 from apftop.records.measures import NANOSECONDS, Utilization
@@ -12,13 +13,13 @@ from apftop.records.view import Key
 MEASURE = "seat_utilization"
 
 
-def utilization(evidence: Evidence, level: str) -> Utilization | None:
-    """How full a level was over the window; over its whole life where only one answer is there, marked as such."""
+def utilizations(evidence: Evidence) -> dict[str, Utilization]:
+    """How full each level was over the window; over its whole life where only one answer is there, marked as such."""
+    found: Mapping[Key, Histogram] = evidence.view.histograms.get(MEASURE, {}) if evidence.view else {}
     if evidence.step is not None:
-        rise = evidence.step.histograms(MEASURE).get(Key(level))
-        return None if rise is None else _averages(rise, lifetime=False)
-    life = evidence.view.histograms.get(MEASURE, {}).get(Key(level)) if evidence.view else None
-    return None if life is None else _averages(life, lifetime=True)
+        found = evidence.step.histograms(MEASURE)
+    averages = {key: _averages(one, lifetime=evidence.step is None) for key, one in found.items()}
+    return {key.level: one for key, one in averages.items() if one is not None and key == Key(key.level)}
 
 
 def _averages(histogram: Histogram, *, lifetime: bool) -> Utilization | None:

@@ -134,6 +134,8 @@ def _without(parts: Sequence[Bucket], number: int, order: Iterable[int]) -> list
     """The buckets less so many samples, taken from the buckets in the given order."""
     left = list(parts)
     for index in order:
+        if not number:
+            break
         taken = min(number, left[index].count)
         left[index] = replace(left[index], count=left[index].count - taken)
         number -= taken

@@ -103,7 +103,12 @@ class _Follower:
             for sample in (samples := await look(session, access, (self._endpoint,), self._manner)):
                 self._deliver(sample)
             listed = samples[-1]
-            if listed.status in (403, 404) and not listed.error:
+            if listed.status == 404 and not listed.error:
+                # Another kind of server has none.
+                self._turn += 1
+                self._missed += 1
+                return 0.0 if self._missed % len(ways) else DENIED_EVERY_S
+            if listed.status == 403 and not listed.error:
                 return DENIED_EVERY_S
             if not listed.ok:
                 return self._next_way(len(ways), wait_s(listed.status, listed.header("retry-after") or ""))

@@ -36,10 +36,14 @@ BY_HAND = "--server names them by hand"
 
 @dataclass(frozen=True)
 class Found:
-    """The replicas that can be asked from here; none where that is not known, and then a line that says why."""
+    """The replicas that can be asked from here; none where that is not known, and then a line that says why.
+
+    `answer` is what the way said, if it was asked.
+    """
 
     accesses: tuple[Access, ...] = ()
     news: str = ""
+    answer: Sample | None = None
 
 
 async def discovered(session: aiohttp.ClientSession, way: Access, manner: Manner) -> Found:
@@ -53,21 +57,20 @@ async def discovered(session: aiohttp.ClientSession, way: Access, manner: Manner
         return Found(news=f"replicas of {way.name} are not looked for without verified certificates; {BY_HAND}")
     sample, _ = await ask(session, way, Endpoint.DISCOVERY, manner, PATH)
     if not sample.ok:
-        return Found(news=_unknown(sample, way))
+        return Found(news=_unknown(sample, way), answer=sample)
     expected = way.server_hostname or _host_name(way) or SERVICE
     addresses = [replace(way, name=server_name(url), url=url, server_hostname=expected) for url in _urls(sample.body)]
     try:
         context, names = ssl_context(way), names_of(manner)
         proven = await asyncio.gather(*(_proven_name(address, context, names) for address in addresses))
     except Unreachable as exc:
-        return Found(news=str(exc))
+        return Found(news=str(exc), answer=sample)
     some = next(filter(None, proven), None)
     if some is None:
         why = f"none of {len(addresses)} addresses answers from here" if addresses else "no address is told"
-        return Found(news=f"replicas of {way.name} are asked through it, for {why}")
-    return Found(
-        tuple(replace(address, server_hostname=name or some) for address, name in zip(addresses, proven, strict=True))
-    )
+        return Found(news=f"replicas of {way.name} are asked through it, for {why}", answer=sample)
+    named = zip(addresses, proven, strict=True)
+    return Found(tuple(replace(address, server_hostname=name or some) for address, name in named), answer=sample)
 
 
 def _unknown(sample: Sample, way: Access) -> str:

@@ -29,6 +29,9 @@ STAND_IN_S = 3.0
 STAGGER_S = 2.0
 """The most by which the first question to a server waits for those to others."""
 
+FORGET_S = 600.0
+"""A replica that is no address of the cluster any more and does not answer is forgotten after so long."""
+
 AGAIN_S = 5.0
 FINISH_S = 0.2
 CLOSE_S = 0.1
@@ -58,6 +61,7 @@ class Fleet:
         self._plans: Mapping[str, Plan] = {}
         self._lanes: dict[str, Lane] = {}
         self._stand_ins: set[str] = set()
+        self._told: dict[str, float] = {}
         self._objects: dict[Endpoint, tuple[Sample, ...]] = {}
         self._wake_objects = asyncio.Event()
         self._begun = 0
@@ -107,6 +111,9 @@ class Fleet:
                 self._news = found.news
                 if found.accesses:
                     self._adopt(found.accesses)
+                    self._forget(found.accesses)
+                self._count(found.answer)
+                if found.accesses:
                     break
             else:
                 self._stand_in()
@@ -142,6 +149,25 @@ class Fleet:
                 "objects", lambda: follow_objects(self._accesses, self._manner, self._share, self._wake_objects)
             )
             self._spawn("leases", lambda: follow_leases(self._accesses, self._manner, self._share))
+
+    def _forget(self, accesses: Sequence[Access]) -> None:
+        """Ask no more what has long been no address of the cluster and does not answer; for a while it is down."""
+        now = time.monotonic()
+        self._told |= {access.name: now for access in accesses}
+        for name in [name for name, told in self._told.items() if now - told > FORGET_S]:
+            if self._lanes[name].unreached:
+                self._lanes.pop(name).retire()
+                del self._told[name]
+                self._tell(one_line(f"not asked any more, as no address of the cluster: {name}"))
+
+    def _count(self, answer: Sample | None) -> None:
+        """Let a question for the addresses count as one of ours, where it is known which replica took it."""
+        if answer is None:
+            return
+        peers = [name for name, lane in self._lanes.items() if answer.peer and lane.peer == answer.peer]
+        name = answer.replica if answer.replica in self._lanes else peers[0] if len(peers) == 1 else None
+        if name is not None:
+            self._deliver(replace(answer, replica=name, body=b""))
 
     def _begin(self, access: Access) -> None:
         plan = self._plans.get(access.name, self._first)
@@ -194,4 +220,4 @@ async def _kept(what: str, work: Callable[[], Coroutine[Any, Any, None]]) -> Non
 
 def _copy(sample: Sample, replica: str) -> Sample:
     """The same objects as known of another server, which was not asked for them."""
-    return replace(sample, replica=replica, headers=(), wire_bytes=0)
+    return replace(sample, replica=replica, headers=(), wire_bytes=0, peer="")

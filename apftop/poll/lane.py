@@ -14,7 +14,7 @@ from apftop.access import Access, Unreachable
 from apftop.errors import one_line
 from apftop.failures import wait_s
 from apftop.fetch import Manner, ask, open_session, path_of
-from apftop.poll.pace import Pace
+from apftop.poll.pace import SIZED, Pace
 from apftop.records.asking import Plan
 from apftop.records.raw import Endpoint, Sample
 
@@ -28,11 +28,8 @@ log = logging.getLogger("apftop")
 START_TIME = "process-start-time-unix"
 CAUSES = "after a restart or behind a load balancer"
 
-SIZED = (Endpoint.QUEUES, Endpoint.REQUESTS)
-"""Dumps that may be large: what the levels just said decides whether they are asked for."""
-
 PLAN_WAIT_S = 0.5
-"""So long they wait for the plan that knows of it."""
+"""So long large dumps wait for the plan that knows of the last levels."""
 
 
 class Lane:
@@ -62,6 +59,13 @@ class Lane:
         self._retired = False
         self._levels_at: float | None = None
         self._seen: dict[str, set[str]] = {}
+        self._left: set[Endpoint] = set()
+        self.peer = ""
+
+    @property
+    def unreached(self) -> bool:
+        """Whether nothing was heard of the server the last time that it was asked."""
+        return self._pace.unreached
 
     async def run(self) -> None:
         """Ask whatever falls due, until retired; whatever goes wrong is a Sample with an error."""
@@ -79,8 +83,9 @@ class Lane:
 
     def plan(self, plan: Plan) -> None:
         """Ask by another plan from now on."""
-        self._pace.plan = plan
-        self._stirred.set()
+        if plan != self._pace.plan:
+            self._pace.plan = plan
+            self._stirred.set()
 
     def wake(self) -> None:
         """Ask everything now, or as soon as the answer in flight is there."""
@@ -99,7 +104,7 @@ class Lane:
 
     async def _round(self, due: Sequence[Endpoint]) -> None:
         for number, endpoint in enumerate(due, 1):
-            if endpoint in SIZED and not await self._sized():
+            if endpoint in SIZED and not await self._sized(endpoint):
                 continue
             if endpoint not in self._pace.plan.every_s:
                 continue
@@ -111,8 +116,9 @@ class Lane:
             if self._retired:
                 return
             self._identify(sample)
-            if endpoint is Endpoint.LEVELS and sample.ok:
-                self._levels_at = sample.received
+            if endpoint is Endpoint.LEVELS:
+                self._levels_at = sample.received if sample.ok else None
+            self._left.discard(endpoint)
             self._deliver(sample)
             if self._pace.quiet(now):
                 for left in due[number:]:
@@ -122,14 +128,18 @@ class Lane:
                     await self._close()
                 return
 
-    async def _sized(self) -> bool:
-        """Whether the plan knows of the last dump of levels, if plans here look at those at all."""
+    async def _sized(self, endpoint: Endpoint) -> bool:
+        """Whether the plan that wants a dump knows of the last levels, if plans here look at those at all.
+
+        Levels that could not be read again are none.
+        """
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(PLAN_WAIT_S):
-                while self._pace.plan.levels_at is not None and self._pace.plan.levels_at != self._levels_at:
+                while endpoint in (plan := self._pace.plan).every_s:
+                    if plan.levels_at in (None, self._levels_at):
+                        return True
                     self._stirred.clear()
                     await self._stirred.wait()
-                return True
         return False
 
     async def _answer(self, endpoint: Endpoint, *, whole: bool) -> tuple[Sample, bool]:
@@ -154,15 +164,16 @@ class Lane:
     def _leave(self, endpoint: Endpoint, sample: Sample) -> None:
         """Say what becomes of an endpoint that was due too, after a sample that called for rest.
 
-        What is asked after a short wait has nothing to say.
+        What is asked after a short wait has nothing to say, unless it was left the time before as well.
         """
-        told = sample.header("retry-after") or ""
-        wait = wait_s(sample.status, told)
-        if wait > self._manner.patience_s:
-            error = f"not asked: the server said to wait {one_line(told, 20)} s"
+        wait = wait_s(sample.status, sample.header("retry-after") or "")
+        if wait > self._manner.patience_s or (wait and endpoint in self._left):
+            error = f"not asked: the server said to wait {wait:.0f} s"
             at = sample.received
             self._deliver(Sample(sample.replica, endpoint, error=error, sent=at, received=at))
-        elif not wait:
+        elif wait:
+            self._left.add(endpoint)
+        else:
             self._deliver(replace(sample, endpoint=endpoint, body=b"", headers=(), wire_bytes=0, whole_bytes=None))
 
     def _identify(self, sample: Sample) -> None:
@@ -172,6 +183,7 @@ class Lane:
         """
         if sample.status is None:
             return
+        self.peer = sample.peer
         started = sample.header(START_TIME)
         starts = self._seen.get(sample.peer)
         if starts is None and self._seen:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
 import contextlib
 import logging
 import threading
@@ -11,7 +12,7 @@ from typing import Any
 
 from apftop.access import Access
 from apftop.fetch import Manner
-from apftop.poll.fleet import Fleet
+from apftop.poll.fleet import CLOSE_S, FINISH_S, Fleet
 from apftop.records.asking import Plan
 from apftop.records.raw import Sample
 
@@ -47,7 +48,10 @@ class Net:
 
     def start(self) -> None:
         """Begin to ask."""
-        threading.Thread(target=self._run, name="apftop-net", daemon=True).start()
+        thread = threading.Thread(target=self._run, name="apftop-net", daemon=True)
+        thread.start()
+        # The interpreter ends daemon threads at once, and servers count each answer that is not read to its end.
+        atexit.register(thread.join, FINISH_S + CLOSE_S)
 
     def plan(self, plans: Mapping[str, Plan]) -> None:
         """Ask each server by its plan from now on; those without one go on by the first."""

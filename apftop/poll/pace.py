@@ -14,6 +14,12 @@ from apftop.records.raw import OBJECTS, Endpoint, Sample
 ORDER = tuple(endpoint for endpoint in LOOK if endpoint not in OBJECTS)
 """The order of asking within a round. Objects are followed for all replicas together."""
 
+SIZED = (Endpoint.QUEUES, Endpoint.REQUESTS)
+"""Dumps that may be large: what the levels just said decides whether they are asked for."""
+
+SIZES_HOLD_S = 2.5
+"""Where the levels were asked for longer ago than this, they are asked for again just before such a dump."""
+
 REST_S = 1.0
 LONGEST_REST_S = 30.0
 TOGETHER_S = 0.25
@@ -50,11 +56,17 @@ class Pace:
         """What to ask now, one after another."""
         if now < self.next_at():
             return ()
-        return tuple(one for one in self._planned() if self._due_at(one) <= now + self._early(one))
+        due = tuple(one for one in self._planned() if self._due_at(one) <= now + self._early(one))
+        return due if self._sizes_hold(due, now) else (Endpoint.LEVELS, *due)
 
     def whole(self, now: float) -> bool:
         """Whether metrics are asked for in full."""
         return now >= self._whole_at
+
+    @property
+    def unreached(self) -> bool:
+        """Whether the server could not be asked, the last time that it was tried."""
+        return bool(self._unreached)
 
     def quiet(self, now: float) -> bool:
         """Whether the server is left alone for now."""
@@ -63,17 +75,19 @@ class Pace:
     def answered(self, asked: float, sample: Sample, *, whole: bool, go_on: bool, now: float) -> None:
         """Take in the answer to a question of `asked`; `go_on` says whether the next one may fare better.
 
-        A refusal that says for how long (429 does always) is given that time and a jitter. An endpoint that fails
-        rests longer each time, and so does a server that gives no answer, knows us not (401) or is not there (503).
+        A refusal that says for how long (429 does always) is given that time and a jitter. An endpoint that fails (also
+        by a status of the server's own, 500 and up) rests longer each time, and so does a server that gives no answer,
+        knows us not (401) or is not there (503).
         """
         endpoint = sample.endpoint
+        told = wait_s(sample.status, sample.header("retry-after") or "")
+        failed = sample.error or ((sample.status or 0) >= 500 and not told)
         self._asked[endpoint] = asked
-        self._failed[endpoint] = self._failed.get(endpoint, 0) + 1 if sample.error else 0
+        self._failed[endpoint] = self._failed.get(endpoint, 0) + 1 if failed else 0
         self._rests[endpoint] = self._rest(self._failed[endpoint])
         if whole:
             every = self.plan.whole_every_s
             self._whole_at = asked + (every if sample.ok else min(every, WHOLE_AGAIN_S))
-        told = wait_s(sample.status, sample.header("retry-after") or "")
         if told:
             self._quiet_until = now + told + self._rest(1)
         elif not go_on or sample.status in (None, 401, 503):
@@ -96,6 +110,13 @@ class Pace:
 
     def _planned(self) -> list[Endpoint]:
         return [endpoint for endpoint in ORDER if endpoint in self.plan.every_s]
+
+    def _sizes_hold(self, due: tuple[Endpoint, ...], now: float) -> bool:
+        """Whether nothing that is due needs to know the sizes of dumps better than from the last levels."""
+        levels = Endpoint.LEVELS
+        if levels in due or levels not in self.plan.every_s or self._failed.get(levels):
+            return True
+        return now - self._asked.get(levels, -math.inf) <= SIZES_HOLD_S or not any(one in SIZED for one in due)
 
     def _due_at(self, endpoint: Endpoint) -> float:
         asked = self._asked.get(endpoint, -math.inf)

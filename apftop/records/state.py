@@ -54,10 +54,14 @@ class Read(Generic[T_co]):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How the last question to an endpoint ended: an HTTP status, or one line that says what went wrong."""
+    """How the last question to an endpoint ended: an HTTP status, or one line that says what went wrong.
+
+    `at` is when that was known (Unix seconds), None for what was saved by others.
+    """
 
     status: int | None
     error: str = ""
+    at: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

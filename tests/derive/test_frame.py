@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -253,6 +254,23 @@ def test_an_older_sample_is_left_out_and_named() -> None:
     assert counts is not None
     assert counts.dispatched == 8
     assert any("older" in problem for problem in replica.problems)
+
+
+def test_an_answer_counts_that_only_a_clock_that_was_set_back_makes_older() -> None:
+    def at(t: float, count: int, date: float) -> Sample:
+        return replace(a_sample(exposition(dispatched(count)), t), server_date=date)
+
+    before = (at(5000.0, 1, 9000.0), at(5010.0, 11, 9010.0))
+    replica = a_replica(*before, at(1420.0, 21, 9020.0))
+
+    assert replica.problems == ()
+    assert replica.samples[Endpoint.METRICS].time == 1420.0
+    # Nothing tells how long it came after the one before.
+    assert replica.levels["load"].counts is None
+    level = a_replica(*before, at(1420.0, 21, 9020.0), at(1430.0, 41, 9030.0)).levels["load"]
+    assert level.dispatched_per_s == 2.0
+    # Two answers that came in the wrong order are older by both clocks.
+    assert "older" in a_replica(*before, at(5005.0, 6, 9005.0)).problems[0]
 
 
 def test_a_family_newer_than_the_vocabulary_is_kept_and_named() -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from apftop.derive.frame import frame
 from apftop.live import fold
 from apftop.records.frame import Queue
 from apftop.records.raw import Endpoint, Sample
 from tests.derive.build import a_sample, dispatched, exposition, queues_dump
-from tests.derive.test_frame import configs, requests_dump
+from tests.derive.test_frame import configs, levels_dump, requests_dump, schemas
 
 QUEUES = a_sample(
     queues_dump(
@@ -63,3 +65,16 @@ def test_a_level_without_rows_has_no_queues() -> None:
     found = frame(fold([OBJECTS, QUEUES, a_sample(exposition(dispatched(1, "exempt", "exempt")), 0.0)]))
 
     assert found.replicas["kas"].levels["exempt"].queues == ()
+
+
+def test_the_question_for_the_queues_is_no_seat_of_the_load() -> None:
+    own = (("x-kubernetes-pf-flowschema-uid", "fs-load"), ("x-kubernetes-pf-prioritylevel-uid", "uid-load"))
+    asked = replace(QUEUES, headers=own)
+    schema = a_sample(schemas("load"), 0.0, Endpoint.SCHEMAS)
+    dump = a_sample(levels_dump("load"), 0.0, Endpoint.LEVELS)
+
+    levels = [frame(fold([OBJECTS, schema, dump, one])).replicas["kas"].levels["load"] for one in (QUEUES, asked)]
+
+    assert [level.seats_in_use for level in levels] == [5, 4]
+    # In the queues themselves it is, like any other.
+    assert [sum(queue.seats_in_use for queue in level.queues or ()) for level in levels] == [5, 5]

@@ -93,6 +93,15 @@ def test_the_window_is_between_the_first_bytes_however_long_the_questions_waited
     assert recent_of(first, second).window.seconds == pytest.approx(4.0)
 
 
+def test_a_clock_that_was_set_between_two_dumps_gives_no_rate() -> None:
+    first = dump(0.0, 100, 0, 0, 0, server_date=9000.0)
+
+    assert level_of(first, dump(8.0, 160, 0, 0, 0, server_date=9002.0)).recent is None
+    assert level_of(first, dump(2.0, 160, 0, 0, 0, server_date=9062.0)).recent is None
+    # `Date` has whole seconds.
+    assert recent_of(first, dump(2.0, 160, 0, 0, 0, server_date=9003.0)).dispatched_per_s == 30.0
+
+
 def test_own_questions_are_not_in_the_pace() -> None:
     objects = (a_sample(configs("load"), 0.0, Endpoint.CONFIGS), a_sample(schemas("load"), 0.0, Endpoint.SCHEMAS))
     refused = Sample("kas", Endpoint.REQUESTS, status=429, sent=1.5, received=1.6, headers=OWN)

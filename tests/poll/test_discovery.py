@@ -161,7 +161,8 @@ class TestNone:
     async def test_no_address(self, server: Server, access: Access, items: Sequence[dict[str, Any]]) -> None:
         tell(server, *items)
         found = await look_for(access)
-        assert found == Found((), f"replicas of {access.name} are asked through it, for no address is told")
+        news = f"replicas of {access.name} are asked through it, for no address is told"
+        assert (found.accesses, found.news) == ((), news)
 
     @pytest.mark.parametrize("body", [b"", b"[]", b'{"items": null}', b"<html>", b"[" * 100_000])
     async def test_no_list(self, server: Server, access: Access, body: bytes) -> None:

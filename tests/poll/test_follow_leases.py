@@ -82,7 +82,7 @@ async def test_the_pause_that_a_server_asks_for_is_kept(server: Server, access: 
         assert await settled(lambda: len(samples)) == 1
 
 
-@pytest.mark.parametrize("reply", [Reply(500), Reply(503), Reply(how="hang"), Reply(how="reset")])
+@pytest.mark.parametrize("reply", [Reply(404), Reply(500), Reply(503), Reply(how="hang"), Reply(how="reset")])
 async def test_the_next_server_is_asked_where_one_fails(
     server: Server, access: Access, other: Server, ca: Ca, reply: Reply
 ) -> None:

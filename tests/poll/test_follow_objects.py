@@ -96,6 +96,14 @@ class TestList:
             server.refused = lambda asked: None
             await until(lambda: heard.names() == [["exempt", "probes"]])
 
+    async def test_where_there_are_none_the_next_server_is_asked(self, server: Watched) -> None:
+        with Watched() as other:
+            other.refused = lambda asked: 404
+            async with following(other, server) as heard:
+                await watch_of(server)
+                await until(lambda: heard.names() == [["exempt", "probes"]])
+        assert [asked.path for asked in other.asked] == [GROUP, GROUP]
+
     async def test_what_is_no_list_is_delivered_and_not_watched(
         self, server: Watched, monkeypatch: pytest.MonkeyPatch
     ) -> None:

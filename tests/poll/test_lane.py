@@ -15,6 +15,7 @@ import pytest
 from apftop.access import Access, Headers
 from apftop.fetch import Manner
 from apftop.poll.lane import CAUSES
+from apftop.poll.pace import Pace
 from apftop.records.asking import Plan
 from apftop.records.raw import Endpoint
 from tests.poll.polling import PATHS, asked, gaps, lane, until
@@ -66,6 +67,38 @@ class TestPace:
             await until(lambda: len(heard.of(LEVELS)) == 5)
         assert len(heard.of(REQUESTS)) == 1
 
+    async def test_no_large_dump_is_asked_for_by_levels_that_could_not_be_read_again(
+        self, server: Server, access: Access
+    ) -> None:
+        plan = Plan({LEVELS: 0.2, REQUESTS: 0.2}, levels_at=1.0)
+        async with lane(access, plan) as (asking, heard):
+            await until(lambda: len(heard.of(LEVELS)) == 1)
+            asking.plan(replace(plan, levels_at=heard.of(LEVELS)[0].received))
+            await until(lambda: heard.of(REQUESTS))
+            server.replies[PATHS[LEVELS]] = Reply(500)
+            await until(lambda: heard.of(LEVELS)[-1].status == 500)
+            count = len(heard.of(REQUESTS))
+            await until(lambda: len(heard.of(LEVELS)) == 4)
+        assert len(heard.of(REQUESTS)) == count
+
+    async def test_the_same_plan_again_is_no_news(self, access: Access, monkeypatch: pytest.MonkeyPatch) -> None:
+        looks: list[float] = []
+        due = Pace.due
+
+        def counted(self: Pace, now: float) -> tuple[Endpoint, ...]:
+            looks.append(now)
+            return due(self, now)
+
+        monkeypatch.setattr(Pace, "due", counted)
+        async with lane(access, Plan({LEVELS: 60.0})) as (one, heard):
+            await until(lambda: heard.of(LEVELS))
+            await asyncio.sleep(0.05)
+            before = len(looks)
+            for _ in range(50):
+                one.plan(Plan({LEVELS: 60.0}))
+                await asyncio.sleep(0)
+            assert len(looks) == before
+
     async def test_metrics_in_full_first_and_then_by_name(self, server: Server, access: Access) -> None:
         families = ("apiserver_flowcontrol_nominal_limit_seats", "process_start_time_seconds")
         async with lane(access, Plan({METRICS: 0.1}, families=families, whole_every_s=0.5)) as (_, heard):
@@ -101,9 +134,9 @@ class TestRest:
     async def test_a_refusal_is_given_its_time(self, server: Server, access: Access, status: int) -> None:
         server.replies[PATHS[LEVELS]] = Reply(status, b"Too many requests", [("Retry-After", "1")])
         async with lane(access, Plan({LEVELS: 0.1, QUEUES: 0.1})) as (_, heard):
-            await until(lambda: len(heard.samples) == 3)
-        assert {sample.status for sample in heard.samples} == {status, 200} or len(heard.of(LEVELS)) == 3
-        assert all(not sample.error for sample in heard.samples)
+            await until(lambda: len(heard.of(LEVELS)) == 2)
+        assert heard.samples[0].status == status
+        assert [sample.error for sample in heard.samples[:2]] == ["", ""]
         refusals = asked(server, LEVELS)
         everything = asked(server, LEVELS, QUEUES)
         assert min(later - refusals[0] for later in everything if later > refusals[0]) >= 1.0
@@ -119,6 +152,17 @@ class TestRest:
             (QUEUES, "not asked: the server said to wait 60 s"),
             (METRICS, "not asked: the server said to wait 60 s"),
         ]
+
+    async def test_what_is_left_time_after_time_says_so_too(self, server: Server, access: Access) -> None:
+        server.replies[PATHS[LEVELS]] = Reply(429, b"", [("Retry-After", "1")])
+        async with lane(access, Plan({LEVELS: 0.1, METRICS: 60.0})) as (one, heard):
+            await until(lambda: heard.of(METRICS))
+            assert len(asked(server, LEVELS)) == 2
+            server.replies.clear()
+            await asyncio.sleep(1.0)
+            one.wake()
+            await until(lambda: heard.of(METRICS)[-1].ok)
+        assert heard.of(METRICS)[0].error == "not asked: the server said to wait 1 s"
 
     async def test_where_nothing_answers_all_that_is_due_says_so(self, server: Server, access: Access) -> None:
         server.replies[PATHS[LEVELS]] = Reply(how="hang")

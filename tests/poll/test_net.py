@@ -18,7 +18,7 @@ from apftop.fetch import Manner
 from apftop.poll import fleet
 from apftop.poll.net import Net
 from apftop.records.asking import Plan
-from apftop.records.raw import OBJECTS, Endpoint, Sample
+from apftop.records.raw import FLOW_SCHEMA_UID, OBJECTS, Endpoint, Sample
 from tests.poll.polling import HASTY, LEASES, PATHS, SLICES, Heard, asked, forbid_the_rest, gaps, net, wait_until
 from tests.reach.asking import GROUP, reaching
 from tests.reach.server import Ca, Reply, Server
@@ -244,6 +244,46 @@ class TestDiscovery:
             wait_until(lambda: len(heard.of(LEVELS, replica=name)) > count)
         assert heard.news == [f"found and asked from now on: {name}"]
         assert LEASES in {seen.path for seen in (*two.seen, *three.seen)}
+
+    def test_one_that_is_no_address_any_more_and_does_not_answer_is_forgotten_in_the_end(
+        self, ca: Ca, servers: list[Server], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(fleet, "DISCOVER_EVERY_S", 0.2)
+        way, two, three = servers
+        way.replies[SLICES] = slices(two, three)
+        gone, stays = f"127.0.0.1:{three.port}", f"127.0.0.1:{two.port}"
+        with net(ways([way], ca), FAST, discover=True) as (whole, heard):
+            wait_until(lambda: heard.of(LEVELS, replica=gone))
+            way.replies[SLICES] = slices(two)
+            monkeypatch.setattr(fleet, "FORGET_S", 0.5)
+            time.sleep(1.0)
+            # It answers.
+            assert set(whole.replicas) == {stays, gone}
+            three.replies[PATHS[LEVELS]] = Reply(how="close")
+            wait_until(lambda: whole.replicas == (stays,))
+            count = len(heard.of(LEVELS, replica=stays))
+            wait_until(lambda: len(heard.of(LEVELS, replica=stays)) > count)
+        assert heard.news == [f"not asked any more, as no address of the cluster: {gone}"]
+
+    @pytest.mark.parametrize("told", ["itself", "another name of it", "nobody"])
+    def test_questions_for_the_addresses_are_ours_where_it_is_known_who_took_them(
+        self, ca: Ca, servers: list[Server], monkeypatch: pytest.MonkeyPatch, told: str
+    ) -> None:
+        monkeypatch.setattr(fleet, "DISCOVER_EVERY_S", 0.2)
+        way, other, _ = servers
+        way.replies[SLICES] = slices(way) if told == "another name of it" else slices(other)
+        if told == "itself":
+            way.replies[SLICES] = Reply(403)
+        way.replies[SLICES] = replace(way.replies[SLICES], headers=[("X-Kubernetes-PF-FlowSchema-UID", "a")])
+        name = f"localhost:{way.port}" if told == "another name of it" else f"127.0.0.1:{way.port}"
+        access = replace(reaching(way, ca), name=name, url=f"https://{name}")
+
+        def counted(heard: Heard) -> set[str]:
+            return {one.replica for one in heard.of(Endpoint.DISCOVERY) if one.header(FLOW_SCHEMA_UID)}
+
+        with net([access], FAST, discover=True) as (_, heard):
+            wait_until(lambda: len(heard.of(LEVELS)) > 10 and (told == "nobody" or counted(heard)))
+        assert counted(heard) == (set() if told == "nobody" else {f"127.0.0.1:{way.port}"})
 
     def test_files_that_cannot_be_used_are_told(self, ca: Ca, servers: list[Server]) -> None:
         (way,) = ways(servers[:1], ca)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apftop.poll.pace import LONGEST_REST_S, ORDER, TOGETHER_S, WAKE_S, WHOLE_AGAIN_S, Pace
+from apftop.poll.pace import LONGEST_REST_S, ORDER, SIZED, SIZES_HOLD_S, TOGETHER_S, WAKE_S, WHOLE_AGAIN_S, Pace
 from apftop.records.asking import Plan
 from apftop.records.raw import Endpoint, Sample
 
@@ -111,11 +111,31 @@ class TestLanes:
             now = max(now, paced.next_at())
             due = paced.due(now)
             assert due
+            large = any(one in SIZED for one in due)
             for endpoint in due:
-                assert now - last[endpoint] >= every[endpoint] - min(TOGETHER_S, every[endpoint] / 10) - 1e-9
+                least = every[endpoint] - min(TOGETHER_S, every[endpoint] / 10) - 1e-9
+                if endpoint is LEVELS and large:
+                    least = min(least, SIZES_HOLD_S)
+                assert now - last[endpoint] >= least
                 last[endpoint] = now
                 answer(paced, endpoint, now, took=seconds)
                 now += seconds
+
+    def test_levels_that_were_asked_for_long_ago_go_again_before_a_large_dump(self) -> None:
+        paced = pace({LEVELS: 60.0, METRICS: 60.0})
+        for endpoint in paced.due(0):
+            answer(paced, endpoint, 0.0)
+        paced.plan = Plan({LEVELS: 60.0, REQUESTS: 60.0, METRICS: 60.0})
+        assert paced.due(SIZES_HOLD_S) == (REQUESTS,)
+        assert paced.due(30.0) == (LEVELS, REQUESTS)
+        paced.plan = Plan({REQUESTS: 60.0})
+        assert paced.due(30.0) == (REQUESTS,)
+
+    def test_levels_that_fail_rest_also_before_a_large_dump(self) -> None:
+        paced = pace({LEVELS: 2.0, REQUESTS: 2.0})
+        for at in (0.0, 10.0, 20.0, 30.0):
+            answer(paced, LEVELS, at, error="silent for 10 s")
+        assert paced.due(37.0) == (REQUESTS,)
 
 
 class TestWhole:
@@ -184,6 +204,15 @@ class TestRest:
             answer(paced, endpoint, at, error="silent for 10 s" if endpoint is METRICS else "")
 
         asked = play(paced, 70, outcome)
+        assert [round(at, 1) for at, endpoint in asked if endpoint is METRICS] == [0, 1, 3, 7, 15, 31, 61]
+        assert len([at for at, endpoint in asked if endpoint is LEVELS]) == 141
+
+    @pytest.mark.parametrize("status", [500, 502, 504])
+    def test_so_does_one_that_a_server_fails_at(self, status: int) -> None:
+        paced = pace({LEVELS: 0.5, METRICS: 0.5})
+        asked = play(
+            paced, 70, lambda endpoint, at: answer(paced, endpoint, at, status if endpoint is METRICS else 200)
+        )
         assert [round(at, 1) for at, endpoint in asked if endpoint is METRICS] == [0, 1, 3, 7, 15, 31, 61]
         assert len([at for at, endpoint in asked if endpoint is LEVELS]) == 141
 

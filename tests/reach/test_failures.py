@@ -14,6 +14,7 @@ import pytest
 from apftop.access import Access, Headers, Unreachable
 from apftop.fetch import Manner
 from apftop.records.raw import Endpoint
+from apftop.rules import rules
 from tests.reach.asking import LEVELS, Keep, ask, fails, reaching
 from tests.reach.credentials import SECRET
 from tests.reach.server import Ca, Reply, Server
@@ -70,6 +71,10 @@ class TestNoAnswer:
     def test_never_an_answer(self, server: Server, access: Access) -> None:
         server.replies[LEVELS] = Reply(how="hang")
         assert fails(access, Manner(first_byte_s=0.3)) == f"no answer in 0.3 s: 127.0.0.1:{server.port}{LEVELS}"
+
+    def test_a_request_that_waits_in_its_level_is_not_given_up_before_the_server_does(self) -> None:
+        longest = rules().wait.default_request_timeout_s * rules().wait.limit_fraction
+        assert Manner().first_byte_s > longest + 2
 
     @pytest.mark.parametrize("how", ["reset", "close"])
     def test_closed_before_an_answer(self, server: Server, access: Access, how: str) -> None:
