@@ -15,9 +15,9 @@ from click.core import ParameterSource
 
 from apftop import __version__
 from apftop.cli_options import Seconds, has_a_screen, reaches_servers, takes_request_timeout
-from apftop.errors import UNREAD, Trouble
+from apftop.errors import UNREAD, Trouble, one_line
 
-OK, USAGE = 0, 2
+OK, FAILED, USAGE = 0, 1, 2
 OWN_FLAGS = ("-h", "--help", "--version")
 
 
@@ -177,9 +177,19 @@ def main() -> None:
     except click.Abort:
         sys.exit(130)
     except Trouble as trouble:
-        logging.getLogger("apftop").debug("%s", traceback.format_exc())
-        click.echo(f"apftop: {trouble}", err=True)
-        sys.exit(UNREAD)
+        sys.exit(_told(str(trouble), UNREAD))
+    except Exception as error:  # noqa: BLE001  whatever it is, its traceback is for the log
+        why = one_line(f"{type(error).__name__}: {error}")
+        sys.exit(_told(f"this failed: {why}; run again with `apftop --debug FILE` for a traceback", FAILED))
+
+
+def _told(what: str, code: int) -> int:
+    """Say in one line what ended the command, and give its exit code."""
+    from apftop.output import complain
+
+    logging.getLogger("apftop").debug("%s", traceback.format_exc())
+    complain((what,))
+    return code
 
 
 if __name__ == "__main__":

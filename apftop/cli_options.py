@@ -37,28 +37,13 @@ _ACCESS = (
 )
 
 
-_SCREEN = (
-    click.option(
-        "--interval",
-        "-d",
-        type=click.FloatRange(min=1.0, max=3600.0),
-        default=2.0,
-        show_default=True,
-        metavar="SECONDS",
-        help="Pace of the dumps; metrics follow at their own.",
-    ),
-    click.option("--no-color", is_flag=True, help="No colours (also with NO_COLOR set)."),
-    click.option("--no-mouse", is_flag=True, help="Leave the mouse to the terminal."),
-)
-
-
 class Seconds(click.ParamType[float]):
-    """A finite number of seconds above a bound."""
+    """A finite number of seconds above a bound, and within others."""
 
     name = "seconds"
 
-    def __init__(self, above: float) -> None:
-        self.above = above
+    def __init__(self, above: float = 0.0, *, least: float = 0.0, most: float = math.inf) -> None:
+        self.above, self.least, self.most = above, least, most
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         try:
@@ -67,7 +52,24 @@ class Seconds(click.ParamType[float]):
             self.fail(f"{value!r} is not a number of seconds", param, ctx)
         if not math.isfinite(seconds) or seconds <= self.above:
             self.fail(f"{value!r} is not above {self.above:g} seconds", param, ctx)
+        if not self.least <= seconds <= self.most:
+            self.fail(f"{value!r} is not from {self.least:g} to {self.most:g} seconds", param, ctx)
         return seconds
+
+
+_SCREEN = (
+    click.option(
+        "--interval",
+        "-d",
+        type=Seconds(least=1.0, most=3600.0),
+        default=2.0,
+        show_default=True,
+        metavar="SECONDS",
+        help="Pace of the dumps, 1 to 3600; metrics follow at their own.",
+    ),
+    click.option("--no-color", is_flag=True, help="No colours (also with NO_COLOR set)."),
+    click.option("--no-mouse", is_flag=True, help="Leave the mouse to the terminal."),
+)
 
 
 def asks_servers(options: Mapping[str, Any]) -> bool:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
-from collections.abc import Iterable
+import threading
+from collections.abc import Iterable, Iterator
 
 from apftop.errors import Trouble
 from apftop.present import plain
 
 READER_GONE = 141
 """The exit code of a process whose output nobody reads any more (128 + SIGPIPE)."""
+
+SLOW_S = 3.0
+"""Nobody should look at an empty screen for longer without being told why."""
 
 
 def write(text: str) -> None:
@@ -33,6 +38,21 @@ def write(text: str) -> None:
 
 
 def complain(lines: Iterable[str]) -> None:
-    """Say what went wrong, a line each."""
-    for line in lines:
-        print(f"apftop: {plain(line)}", file=sys.stderr)  # noqa: T201
+    """Say what went wrong, a line each; nobody may be there to read it."""
+    if sys.stderr is None:
+        return
+    with contextlib.suppress(OSError):
+        for line in lines:
+            print(f"apftop: {plain(line)}", file=sys.stderr)  # noqa: T201
+
+
+@contextlib.contextmanager
+def said_if_slow(line: str, after_s: float = SLOW_S) -> Iterator[None]:
+    """Say what is being waited for, once that takes long."""
+    later = threading.Timer(after_s, complain, ((line,),))
+    later.daemon = True
+    later.start()
+    try:
+        yield
+    finally:
+        later.cancel()

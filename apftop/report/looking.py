@@ -11,6 +11,7 @@ from apftop.access import Access
 from apftop.cli_options import access_overrides
 from apftop.cluster import reach
 from apftop.fetch import Manner, Turn, ask, open_session, run
+from apftop.output import said_if_slow
 from apftop.parse.body import picker_of_apf
 from apftop.parse.vocabulary import asked_names
 from apftop.poll.discover import Found, discovered
@@ -20,6 +21,7 @@ from apftop.records.raw import OBJECTS, Endpoint, Sample
 
 FIRST = (Endpoint.LEVELS, Endpoint.METRICS, *OBJECTS)
 LATER = (Endpoint.LEVELS, Endpoint.QUEUES, Endpoint.REQUESTS, Endpoint.METRICS)
+LOADING = "still loading credentials: is an exec plugin hanging, or waiting for you? ctrl+c ends"
 DISCOVERY_S = 3.0
 """So long it may take until a server begins to tell of its replicas; then it is asked itself."""
 
@@ -43,7 +45,8 @@ def servers(options: Mapping[str, Any]) -> Servers:
 
     Raises Unreachable, and UsageError for options that make no sense.
     """
-    at = reach(options["servers"], options["kubeconfig"], options["context"], access_overrides(options))
+    with said_if_slow(LOADING):
+        at = reach(options["servers"], options["kubeconfig"], options["context"], access_overrides(options))
     insecure = tuple(f"{way.name}: its certificate is not verified" for way in at.ways if way.insecure)
     if not at.discover:
         return Servers(at.ways, at.source, insecure)

@@ -12,6 +12,9 @@ from apftop.records.moment import Moment
 Reach = Literal["ok", "partly", "denied", "silent", "unasked"]
 """Of the questions to a server: all, some or none were answered, by refusal of access or for any other reason."""
 
+STEADY = ("metrics", "dump_priority_levels")
+"""What each server is asked for all the time. Other answers may be old ones, and objects those of another server."""
+
 REFUSED = (401, 403, 404)
 
 SHORT = {
@@ -25,21 +28,22 @@ SHORT = {
 
 def reach(replica: Replica) -> Reach:
     """How the last questions to a server ended."""
-    answers = [answer for answer in replica.endpoints.values() if answer is not None]
-    if not answers:
+    known = {name: answer for name, answer in replica.endpoints.items() if answer is not None}
+    steady = [known[name] for name in STEADY if name in known] or [known[name] for name in known if name != "objects"]
+    if not steady:
         return "unasked"
-    if all(answer == 200 for answer in answers):
-        return "ok"
-    if 200 in answers:
-        return "partly"
-    return "denied" if all(answer in (401, 403) for answer in answers) else "silent"
+    if 200 in steady:
+        return "ok" if all(answer == 200 for answer in known.values()) else "partly"
+    if not all(answer in (401, 403) for answer in steady):
+        return "silent"
+    return "partly" if 200 in known.values() and 401 not in steady else "denied"
 
 
 def reach_text(replica: Replica) -> str:
     """The same with what was not answered, and how."""
     word = reach(replica)
     if word in ("ok", "unasked"):
-        return "ok" if word == "ok" else "not asked yet"
+        return "ok" if word == "ok" else "no answer yet"
     lost = [
         f"{SHORT.get(name, name)} {answer if isinstance(answer, int) else 'no answer'}"
         for name, answer in replica.endpoints.items()
@@ -64,18 +68,32 @@ def hidden(moment: Moment) -> int:
 
 
 def problems(moment: Moment) -> tuple[str, ...]:
-    """All that is wrong: servers that cannot be seen, then each replica, those that do not answer first; then news."""
-    of_replicas = (f"{plain(one.name)}: {plain(problem)}" for one in _worst_first(moment) for problem in one.problems)
+    """All that is wrong: servers that cannot be seen, then replicas, those that do not answer first; then news."""
+    struck: dict[str, list[Replica]] = {}
+    for one in _worst_first(moment):
+        for problem in one.problems:
+            struck.setdefault(problem, []).append(one)
+    of_replicas = (f"{_names(those, moment)}: {plain(problem)}" for problem, those in struck.items())
     return (*_unseen(moment), *of_replicas, *map(plain, reversed(moment.news)))
 
 
 def in_short(moment: Moment) -> tuple[str, ...]:
-    """The same with one line for each replica, and without news."""
-    lines = list(_unseen(moment))
+    """The same with one line for each replica, or for several that have the same problem, and without news."""
+    struck: dict[str, list[Replica]] = {}
     for one in _worst_first(moment):
-        more = f" (+{len(one.problems) - 1} more)" if len(one.problems) > 1 else ""
-        lines += [f"{plain(one.name)}{more}: {plain(problem)}" for problem in one.problems[:1]]
+        if one.problems:
+            struck.setdefault(one.problems[0], []).append(one)
+    lines = list(_unseen(moment))
+    for problem, those in struck.items():
+        further = max(len(one.problems) for one in those) - 1
+        lines.append(f"{_names(those, moment)}{f' (+{further} more)' if further else ''}: {plain(problem)}")
     return tuple(lines)
+
+
+def _names(those: list[Replica], moment: Moment) -> str:
+    if 1 < len(those) == len(moment.frame.replicas):
+        return f"all {len(those)} replicas"
+    return ", ".join(plain(one.name) for one in those)
 
 
 def _unseen(moment: Moment) -> Iterator[str]:
@@ -94,12 +112,12 @@ def _worst_first(moment: Moment) -> list[Replica]:
 def left_out(moment: Moment) -> tuple[str, ...]:
     """What is not asked for now, and why: one line for each endpoint and reason, with the replicas it is true of.
 
-    What a server denies or lacks is among its problems instead.
+    What a server denies or lacks is among its problems instead, and so is that it does not answer.
     """
     reasons: dict[tuple[str, str], list[str]] = {}
     for name, plan in moment.plans.items():
         replica = moment.frame.replicas.get(name)
         for endpoint, why in plan.left_out.items():
-            if replica is None or replica.endpoints.get(endpoint.value) not in REFUSED:
+            if replica is not None and answers(replica) and replica.endpoints.get(endpoint.value) not in REFUSED:
                 reasons.setdefault((endpoint.value, why), []).append(plain(name))
     return tuple(f"{endpoint} of {', '.join(names)}: {plain(why)}" for (endpoint, why), names in reasons.items())

@@ -32,9 +32,14 @@ def marked(value: float | None, text: Callable[[float], str], mark: Mark, *, sta
     return number(value, text, stale=stale, mark=mark if value else "")
 
 
-def rate(value: float | None, *, counts: bool) -> Cell:
+def rate(value: float | None, *, counts: bool, stale: bool = False) -> Cell:
     """Something a second, or as a count over the window."""
-    return number(value, present.whole if counts else present.rate)
+    return number(value, present.whole if counts else present.rate, stale=stale)
+
+
+def rejections(value: float | None, *, counts: bool, stale: bool = False) -> Cell:
+    """The same of rejected requests."""
+    return marked(value, present.whole if counts else present.rate, "bad", stale=stale)
 
 
 def seconds(value: float | None, *, stale: bool = False) -> Cell:

@@ -1,9 +1,9 @@
 """The reader's filter: terms apart by spaces, of which a row must fulfil all.
 
-`word` is in any cell's text, `!word` in none; `waiting>5`, `wait>=200ms`, `full<50%`, `level=exempt`, `user!=bob`
-compare one column, named by its key or title; `user~kube` and `!user~kube` look for text in it. Text is compared
-without case, and text with spaces or signs is put in double quotes. What is unknown fulfils no comparison. An interval
-is above or below a number if all of it is, and equal to one that lies in it.
+`word` is in any cell's text, `!word` in none; `waiting>5`, `wait_p95>=200ms`, `full<50%`, `level=exempt`, `user!=bob`
+compare one column, by its key, its title or how only that one begins; `user~kube` and `!user~kube` look for text in it.
+Text is compared without case, and text with spaces or signs is put in double quotes. What is unknown fulfils no
+comparison. An interval is above or below a number if all of it is, and equal to one that lies in it.
 """
 
 from __future__ import annotations
@@ -65,10 +65,7 @@ def _term(word: str, columns: Sequence[Column]) -> Term:
 
 
 def _comparison(name: str, operator: str, operand: str, columns: Sequence[Column]) -> Test:
-    at = next((at for at, column in enumerate(columns) if _plain_name(name) in _names(column)), None)
-    if at is None:
-        known = ", ".join(column.key for column in columns)
-        raise FilterError(f"no column `{plain(name)}` here, but {known}; put text with signs in double quotes")
+    at = _column(name, columns)
     column = columns[at]
     if not operand:
         raise FilterError(f"`{column.key}{operator}`: what to compare with is missing")
@@ -83,6 +80,20 @@ def _comparison(name: str, operator: str, operand: str, columns: Sequence[Column
     return lambda row: _compared(row.cells[at].value, operator, number)
 
 
+def _column(name: str, columns: Sequence[Column]) -> int:
+    """The column of this key or title, or else the only one whose key or title begins so."""
+    sought = _plain_name(name)
+    exact = [at for at, column in enumerate(columns) if sought in _names(column)]
+    begun = [at for at, column in enumerate(columns) if any(one.startswith(sought) for one in _names(column))]
+    found = exact[:1] or begun * bool(sought)
+    if len(found) == 1:
+        return found[0]
+    known = ", ".join(columns[at].key for at in found or range(len(columns)))
+    if found:
+        raise FilterError(f"which column is `{plain(name)}`: {known}?")
+    raise FilterError(f"no column `{plain(name)}` here, but {known}; put text with signs in double quotes")
+
+
 def _plain_name(name: str) -> str:
     return "".join(character for character in name.casefold() if character.isalnum())
 
@@ -93,7 +104,8 @@ def _names(column: Column) -> tuple[str, str]:
 
 def _equal_text(row: Row, at: int, sought: str, *, wanted: bool) -> bool | None:
     cell = row.cells[at]
-    return None if cell.value is None else (cell.text.casefold() == sought) is wanted
+    known = {cell.text.casefold(), str(cell.value).casefold()}
+    return None if cell.value is None else (sought in known) is wanted
 
 
 def _number(operand: str, column: Column) -> float:

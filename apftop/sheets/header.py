@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from textwrap import wrap
 
 from apftop.present import cells, cut, percent, plain, seconds, size, span
 from apftop.records.frame import Replica
 from apftop.records.measures import Window
 from apftop.records.moment import Moment
 from apftop.records.raw import Endpoint
-from apftop.sheets.answering import answers, hidden, in_short, left_out, servers
+from apftop.sheets.answering import answers, hidden, in_short, left_out, reach, servers
 from apftop.sheets.figures import STALE
 from apftop.sheets.look import Look
-from apftop.sheets.scope import metrics_stale, replicas_of
+from apftop.sheets.scope import is_late, metrics_stale, replicas_of
 from apftop.sheets.sheet import Cell, Mark
 from apftop.sheets.trouble import MARKS, TROUBLE, places, worst
+from apftop.sheets.views import needs
 
 Line = tuple[Cell, ...]
 
@@ -44,15 +47,29 @@ def header(moment: Moment, look: Look, now: float, width: int, marks: Sequence[C
     `now` is this machine's clock (Unix seconds), for ages, which are of the replicas in scope; what is wrong is told of
     all. `marks` are what the screen itself has to say, such as that it is frozen; they come first and stay.
     """
-    lines = [_fitted(_first(moment, marks), width), _fitted(_second(moment, look, now), width)]
-    wrong = in_short(moment)
-    shown = wrong if len(wrong) <= MOST_PROBLEMS else wrong[: MOST_PROBLEMS - 1]
-    told = [Part(0, f"! {line}", "warn") for line in shown]
-    if len(shown) < len(wrong):
-        told.append(Part(0, f"! +{len(wrong) - len(shown)} more: 6 replicas", "warn"))
-    elif moment.news and len(wrong) < MOST_PROBLEMS:
+    moment = replace(moment, now=max(moment.now, now))
+    lines = [_fitted(_first(moment, marks), width), _fitted(_second(moment, look), width)]
+    told = [Part(0, line, "warn") for line in _problems(moment, width)]
+    if moment.news and len(told) < MOST_PROBLEMS:
         told.append(Part(0, plain(moment.news[-1]), "dim"))
     return (*lines, *(_fitted([part], width) for part in told))
+
+
+def _problems(moment: Moment, width: int) -> Iterable[str]:
+    """What is wrong: a line each, and a second one for those that come first and are long, as far as there is room."""
+    wrong = in_short(moment)
+    shown = wrong if len(wrong) <= MOST_PROBLEMS else wrong[: MOST_PROBLEMS - 1]
+    spare = MOST_PROBLEMS - len(shown) - (len(shown) < len(wrong))
+    for line in shown:
+        first, *rest = wrap(f"! {line}", max(LEAST, width)) or [""]
+        if rest and spare:
+            spare -= 1
+            yield first
+            yield f"  {' '.join(rest)}"
+        else:
+            yield f"! {line}"
+    if len(shown) < len(wrong):
+        yield f"! +{len(wrong) - len(shown)} more: 6 replicas"
 
 
 def _fitted(parts: Sequence[Part], width: int) -> Line:
@@ -101,60 +118,82 @@ def _seen(moment: Moment) -> Iterable[Part]:
         yield Part(1, "no answer yet", "warn")
     elif known:
         seen, of = sum(map(answers, known)), len(known) + hidden(moment)
-        mark: Mark = "bad" if seen < len(known) else "warn" if seen < of else ""
+        lost = any(reach(one) in ("silent", "denied") for one in known)
+        mark: Mark = "bad" if lost else "warn" if seen < of else ""
         yield Part(1, f"{seen} of {of} replica{'s' if of != 1 else ''}", mark)
 
 
 def _verdict(moment: Moment) -> Part:
-    """The worst level of all replicas in words, whatever the reader looks at; here is the place of the verdict."""
-    replicas = moment.frame.replicas.values()
-    found = [place for place in places(replicas) if place.level.state != "stale"]
+    """The worst level of all replicas in words, whatever the reader looks at; here is the place of the verdict.
+
+    What a replica said last that does not answer any more is told where the others are well.
+    """
+    found = [place for place in places(moment.frame.replicas.values()) if place.level.state != "stale"]
     if not found:
         return Part(2, "nothing known yet", "dim")
-    hurt = worst(found)
-    level = hurt.level
-    if level.state not in TROUBLE:
-        if any(place.level.state == "unknown" for place in found) or not all(map(_is_seen, replicas)):
+    hurt = [place for place in found if place.level.state in TROUBLE]
+    now = [place for place in hurt if answers(place.replica)]
+    if not hurt:
+        unknown = any(place.level.state == "unknown" for place in found)
+        if unknown or hidden(moment) or not all(_is_seen(moment, one) for one in moment.frame.replicas.values()):
             return Part(2, "no level is saturated that can be seen", "dim", cuts=True)
         return Part(2, "no level is saturated", "good")
-    also = sum(place.level.state in TROUBLE for place in found) - 1
-    more = f", +{also} more" if also else ""
-    where = f" on {plain(hurt.replica.name, 40)}" if len(moment.frame.replicas) > 1 else ""
-    text = f"{level.state}: {plain(level.name, 40)}{where}{more}"
-    return Part(2, text, MARKS.get(level.state, ""), cuts=True)
+    first = worst(now or hurt)
+    more = f", +{len(now or hurt) - 1} more" if len(now or hurt) > 1 else ""
+    where = f" on {plain(first.replica.name, 40)}" if len(moment.frame.replicas) > 1 else ""
+    text = f"{'' if now else 'was '}{first.level.state}: {plain(first.level.name, 40)}{where}{more}"
+    return Part(2, text, MARKS.get(first.level.state, "") if now else "warn", cuts=True)
 
 
-def _is_seen(replica: Replica) -> bool:
-    return bool(replica.levels) and answers(replica) and not metrics_stale(replica)
+def _is_seen(moment: Moment, replica: Replica) -> bool:
+    return bool(replica.levels) and answers(replica) and not metrics_stale(moment, replica)
 
 
-def _second(moment: Moment, look: Look, now: float) -> list[Part]:
+def _second(moment: Moment, look: Look) -> list[Part]:
     replicas = replicas_of(moment, look)
     recents = [level.recent.window for one in replicas for level in one.levels.values() if level.recent]
+    lane = partial(_lane, moment, replicas)
     parts = [
-        *_lane("dumps", Endpoint.LEVELS, replicas, recents, now, rank=1),
-        *_lane("metrics", Endpoint.METRICS, replicas, [one.window for one in replicas if one.window], now, rank=0),
-        *_lane("requests", Endpoint.REQUESTS, replicas, [], now, rank=4),
-        *_cost(moment, replicas),
+        *lane("dumps", Endpoint.LEVELS, recents, rank=1),
+        *lane("metrics", Endpoint.METRICS, [one.window for one in replicas if one.window], rank=0),
+        *(lane("queues", Endpoint.QUEUES, [], rank=2) if Endpoint.QUEUES in needs(look.view) else ()),
+        *lane("requests", Endpoint.REQUESTS, [], rank=2),
     ]
+    if not parts:
+        parts.append(Part(0, "nothing read yet", "dim"))
+    parts += _cost(moment, replicas)
     found = left_out(moment)
     if found:
-        parts.append(Part(2, f"left out: {'; '.join(found)}", "warn", cuts=True))
+        parts.append(Part(3, f"left out: {'; '.join(found)}", "warn", cuts=True))
     return parts
 
 
 def _lane(
-    name: str, endpoint: Endpoint, replicas: Sequence[Replica], windows: Sequence[Window], now: float, *, rank: int
+    moment: Moment,
+    replicas: Sequence[Replica],
+    name: str,
+    endpoint: Endpoint,
+    windows: Sequence[Window],
+    *,
+    rank: int,
 ) -> Iterable[Part]:
     """How old the oldest newest answer is, whether it could not be renewed, and over what time its rates are."""
-    ages = [age for one in replicas if (age := one.samples.get(endpoint.value)) is not None]
+    asked = [one for one in replicas if _is_asked(moment, one, endpoint)]
+    ages = [age for one in asked if (age := one.samples.get(endpoint.value)) is not None]
     times = [age.time for age in ages if age.time is not None]
     if not times:
         return
     stale = any(age.stale for age in ages)
+    late = stale or any(is_late(moment, one, endpoint.value) for one in asked)
     over = f", over {_range(windows)}" if windows else ""
-    text = f"{name} {span(now - min(times))}{f'{STALE} stale' if stale else ''}{over}"
-    yield Part(rank, text, "warn" if stale else "")
+    text = f"{name} {span(moment.now - min(times))}{STALE if late else ''}{' stale' if stale else ''}{over}"
+    yield Part(rank, text, "warn" if late else "")
+
+
+def _is_asked(moment: Moment, replica: Replica, endpoint: Endpoint) -> bool:
+    """Whether an endpoint is asked for now, or would be if that could be done."""
+    plan = moment.plans.get(replica.name)
+    return plan is None or endpoint in plan.every_s or endpoint in plan.left_out
 
 
 def _range(windows: Sequence[Window]) -> str:
@@ -164,12 +203,9 @@ def _range(windows: Sequence[Window]) -> str:
 
 
 def _cost(moment: Moment, replicas: Sequence[Replica]) -> Iterable[Part]:
-    """What was read so far, and the estimated cost to the server that it costs most."""
-    read = sum(one.own.bytes for one in replicas)
+    """The estimated cost to the server that it costs most, and what was read so far."""
     shares = [plan.cost_share for plan in moment.plans.values() if plan.cost_share is not None]
-    parts = [f"read {size(read)}"] if read else []
     if shares:
-        each = " each" if len(shares) > 1 else ""
-        parts.append(f"cost at most {percent(max(shares))} of a core{each} (estimate)")
-    if parts:
-        yield Part(3, ", ".join(parts), "dim")
+        yield Part(4, f"est. cost {percent(max(shares))} of a core{' each' if len(shares) > 1 else ''}", "dim")
+    if read := sum(one.own.bytes for one in replicas):
+        yield Part(5, f"read {size(read)}", "dim")

@@ -11,6 +11,7 @@ from apftop.records.frame import Replica
 from apftop.records.moment import Moment
 from apftop.records.raw import Endpoint
 from apftop.records.state import Outcome
+from apftop.sheets.answering import reach
 from apftop.sheets.look import Look
 from apftop.sheets.scope import replicas_of
 
@@ -21,6 +22,9 @@ def lacking(moment: Moment, look: Look, endpoint: Endpoint, has: Callable[[Repli
     """One line for each reason why replicas in scope do not have, or do not renew, the dump of an endpoint."""
     reasons: dict[str, list[str]] = defaultdict(list)
     for replica in replicas_of(moment, look):
+        if not has(replica) and reach(replica) == "silent" and replica.problems:
+            reasons[replica.problems[0]].append(replica.name)
+            continue
         plan = moment.plans.get(replica.name)
         left_out = plan.left_out.get(endpoint) if plan else None
         why = "" if has(replica) else _why(replica, endpoint)

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from apftop.records.frame import Level, LevelState, LevelTotal, Recent
 from apftop.records.measures import Quantile
 from apftop.records.moment import Moment, Trend
+from apftop.records.raw import Endpoint
+from apftop.sheets.answering import answers
 from apftop.sheets.figures import add, greatest, highest
 from apftop.sheets.look import SUM, Look
 from apftop.sheets.scope import is_stale, metrics_stale, replicas_of, within
@@ -20,8 +22,10 @@ from apftop.sheets.trouble import Place, Rank, places, rank, worst
 class Line:
     """One row. `partial` names the columns of a sum whose number is not known on every replica.
 
-    `full` is a share of time and `full_of_life` says that it is over the life of the level; `nobody_waits` that a dump
-    shows no waiting request. Rates are a second, or counts over the window. The last four are of a sum.
+    `lost` is a level on a replica that does not answer; what is `stale` is of an answer that has not been renewed.
+
+    `full` is a share of time and `full_of_life` says that it is over the life of the level; `nobody_waits` that
+    no request waits. Rates are a second, or counts over the window. The last four are of a sum.
     """
 
     key: RowKey
@@ -45,9 +49,11 @@ class Line:
     nobody_waits: bool
     trend: Trend | None
     counts: bool
+    lost: bool
     metrics_stale: bool
     seats_stale: bool
     waiting_stale: bool
+    pace_stale: bool
     partial: frozenset[str] = frozenset()
     replicas: int = 1
     in_state: int = 1
@@ -56,7 +62,7 @@ class Line:
 
 
 def lines(moment: Moment, look: Look) -> list[Line]:
-    """The lines in scope, the worst first."""
+    """The lines in scope, the worst first; those of replicas that do not answer after others that are no better off."""
     found = [place for place in places(replicas_of(moment, look)) if within(look, level=place.level.name)]
     if look.scope != SUM:
         made = [_line(place, moment, counts=look.totals) for place in found]
@@ -68,7 +74,7 @@ def lines(moment: Moment, look: Look) -> list[Line]:
         made = [
             _sum(totals[name], group, moment, counts=look.totals) for name, group in by_level.items() if name in totals
         ]
-    return sorted(made, key=lambda line: (line.rank, line.key))
+    return sorted(made, key=lambda line: (line.rank[0], line.lost, line.rank, line.key))
 
 
 def _line(place: Place, moment: Moment, *, counts: bool) -> Line:
@@ -94,13 +100,22 @@ def _line(place: Place, moment: Moment, *, counts: bool) -> Line:
         full=full.gt_99 if full and not level.exempt else None,
         full_of_life=full is not None and full.lifetime,
         oldest_s=level.inside.oldest_waiting_s if level.inside else None,
-        nobody_waits=level.inside is not None and not level.inside.flows_waiting,
+        nobody_waits=_nobody_waits(place, moment),
         trend=moment.trends.get((replica.name, level.name)),
         counts=counts,
-        metrics_stale=metrics_stale(replica),
-        seats_stale=is_stale(replica, level.seats_from),
-        waiting_stale=is_stale(replica, level.waiting_from),
+        lost=not answers(replica),
+        metrics_stale=metrics_stale(moment, replica),
+        seats_stale=is_stale(moment, replica, level.seats_from),
+        waiting_stale=is_stale(moment, replica, level.waiting_from),
+        pace_stale=is_stale(moment, replica, (Endpoint.METRICS if level.recent is None else Endpoint.LEVELS).value),
     )
+
+
+def _nobody_waits(place: Place, moment: Moment) -> bool:
+    """By the count, which is renewed more often than the dump that has the ages; else by that dump."""
+    level = place.level
+    counted = level.waiting == 0 and not is_stale(moment, place.replica, level.waiting_from)
+    return counted or (level.inside is not None and not level.inside.flows_waiting)
 
 
 def _paced(level: Level, *, counts: bool) -> tuple[float | None, float | None]:
@@ -156,9 +171,11 @@ def _sum(total: LevelTotal, group: Sequence[Place], moment: Moment, *, counts: b
         nobody_waits=all(part.nobody_waits for part in parts),
         trend=_added_trend([part.trend for part in parts]),
         counts=counts,
+        lost=False,
         metrics_stale=any(part.metrics_stale for part in parts),
         seats_stale=any(part.seats_stale for part in parts),
         waiting_stale=any(part.waiting_stale for part in parts),
+        pace_stale=any(part.pace_stale for part in parts),
         partial=_partial(levels),
         replicas=len(parts),
         in_state=sum(part.state == hurt.level.state for part in parts),

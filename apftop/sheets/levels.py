@@ -7,7 +7,19 @@ from dataclasses import replace
 from apftop import present
 from apftop.records.moment import Moment
 from apftop.sheets import columns
-from apftop.sheets.figures import BLANK, UNKNOWN, count, interval, marked, number, rate, seconds, words
+from apftop.sheets.figures import (
+    BLANK,
+    STALE,
+    UNKNOWN,
+    count,
+    interval,
+    marked,
+    number,
+    rate,
+    rejections,
+    seconds,
+    words,
+)
 from apftop.sheets.level_lines import Line, lines
 from apftop.sheets.look import SUM, Look, View
 from apftop.sheets.scope import nobody, tells_apart, title
@@ -49,6 +61,12 @@ def _about(line: Line, look: Look) -> dict[str, str]:
     return about if look.scope == SUM else about | {"replica": line.replica}
 
 
+def _state(line: Line) -> Cell:
+    """The state; an old one where all that it follows from is old."""
+    stale = line.waiting_stale and line.metrics_stale and line.state not in ("stale", "unknown")
+    return Cell(line.state + STALE if stale else line.state, line.state, MARKS.get(line.state, ""))
+
+
 def _seats(line: Line) -> Cell:
     """Seats in use over the current limit; that of the exempt level is not enforced."""
     limit = None if line.exempt else line.current
@@ -72,7 +90,7 @@ def _reasons(line: Line) -> Cell:
 
 
 def _full(line: Line) -> Cell:
-    stale = "full" in line.partial
+    stale = "full" in line.partial or line.metrics_stale
     if line.full_of_life:
         return number(line.full, lambda share: f"{present.percent(share)} life", stale=stale)
     return number(line.full, present.percent, stale=stale)
@@ -86,10 +104,10 @@ def _oldest(line: Line) -> Cell:
 
 def _worst(line: Line) -> Cell:
     """How many replicas are in the state shown, and the worst one by name where they differ or are in trouble."""
-    alike = f"{line.in_state} of {line.replicas} {line.state}"
+    alike = f"{line.in_state}/{line.replicas}"
     if line.in_state == line.replicas and line.state not in TROUBLE:
         return Cell(alike, "", MARKS.get(line.state, ""))
-    return Cell(f"{present.plain(line.replica, 40)}, {alike}", line.replica, MARKS.get(line.state, ""))
+    return Cell(f"{alike} {present.plain(line.replica, 40)}", line.replica, MARKS.get(line.state, ""))
 
 
 def _skew(line: Line) -> Cell:
@@ -105,7 +123,8 @@ WORST: Shown[Line] = Shown(
         "worst",
         "WORST REPLICA",
         18,
-        "replica that is worst off on this level, and how many replicas are in the state shown, which is its state",
+        "how many of the replicas that have this level are in the state shown, and the one that is worst off, whose "
+        "state it is",
         "the rows of the replicas",
         "text",
         most=50,
@@ -128,20 +147,20 @@ REST: tuple[Shown[Line], ...] = (
         Column(
             "state",
             "STATE",
-            9,
+            10,
             "what the level does: blocked can never dispatch; saturated has requests waiting or refused, or all seats "
             "in use now or for half of the window; leaking serves with a limit of 0; quiescing is deleted and drains; "
             "stale is a level that only old metrics name",
             "seats, limits, waiting and rejected requests, and objects",
             "text",
         ),
-        lambda line: Cell(line.state, line.state, MARKS.get(line.state, "")),
+        _state,
     ),
     Shown(
         Column(
             "seats",
             "SEATS",
-            9,
+            8,
             "seats in use, lingering ones among them, over the current limit in seats; sorts and filters by those in "
             "use; the limit of the exempt level is not enforced, and is not shown",
             "current_executing_seats and current_limit_seats; without metrics, dump_queues or dump_requests",
@@ -149,23 +168,26 @@ REST: tuple[Shown[Line], ...] = (
         _seats,
     ),
     Shown(columns.WAITING, lambda line: marked(line.waiting, present.whole, "warn", stale=line.waiting_stale)),
-    Shown(DISPATCHED, lambda line: rate(line.dispatched, counts=line.counts)),
-    Shown(REJECTED, lambda line: marked(line.rejected, present.whole if line.counts else present.rate, "bad")),
+    Shown(DISPATCHED, lambda line: rate(line.dispatched, counts=line.counts, stale=line.pace_stale)),
+    Shown(REJECTED, lambda line: rejections(line.rejected, counts=line.counts, stale=line.pace_stale)),
     Shown(
         Column(
             "reasons",
             "REASON",
-            6,
+            10,
             "why requests were rejected, with the part of each reason a second where there are several; time-out is "
             "also said of clients that went away, since 1.28.5",
             "rejected_requests_total in two answers of metrics; without metrics, two dumps of priority levels",
             "text",
             most=40,
-            rank=6,
+            rank=4,
         ),
         _reasons,
     ),
-    Shown(columns.WAIT_P95, lambda line: interval(line.wait_p95, stale="wait_p95" in line.partial)),
+    Shown(
+        columns.WAIT_P95,
+        lambda line: interval(line.wait_p95, stale="wait_p95" in line.partial or line.metrics_stale),
+    ),
     Shown(
         Column(
             "full",

@@ -11,9 +11,9 @@ from apftop.records.moment import Moment
 from apftop.records.raw import Endpoint
 from apftop.sheets import columns
 from apftop.sheets.answering import Reach, answers, left_out, problems, reach, reach_text
-from apftop.sheets.figures import BLANK, STALE, UNKNOWN, add, count, marked, number, words
+from apftop.sheets.figures import BLANK, STALE, UNKNOWN, add, count, marked, number, rejections, words
 from apftop.sheets.look import Look, View
-from apftop.sheets.scope import metrics_stale, nobody, replicas_of, title
+from apftop.sheets.scope import is_stale, metrics_stale, nobody, replicas_of, title
 from apftop.sheets.sheet import Cell, Column, Mark, Row
 from apftop.sheets.table import Shown, Table, cells_of, columns_of
 from apftop.sheets.trouble import MARKS, TROUBLE, places, rank, worst
@@ -25,20 +25,19 @@ SHORT_ID = 8
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One replica and its plan; `now` is when the newest sample of all came."""
+    """One replica and its plan; `stale` and `old` say that its metrics, and its dumps of levels, were not renewed."""
 
     replica: Replica
     plan: Plan | None
     now: float
     counts: bool
+    stale: bool
+    old: bool
 
 
 def table(moment: Moment, look: Look) -> Table:
     """The replicas in scope: those that do not answer first, then those whose levels are worst off."""
-    found = [
-        Line(replica, moment.plans.get(replica.name), moment.now, look.totals) for replica in replicas_of(moment, look)
-    ]
-    found.sort(key=_rank)
+    found = sorted((_line(replica, moment, look) for replica in replicas_of(moment, look)), key=_rank)
     about = {"view": View.LEVELS.value}
     return Table(
         title=title(look, ""),
@@ -50,6 +49,17 @@ def table(moment: Moment, look: Look) -> Table:
         idle=frozenset(),
         empty=nobody(moment, look),
         notes=(*problems(moment), *(f"left out for now: {line}" for line in left_out(moment))),
+    )
+
+
+def _line(replica: Replica, moment: Moment, look: Look) -> Line:
+    return Line(
+        replica=replica,
+        plan=moment.plans.get(replica.name),
+        now=moment.now,
+        counts=look.totals,
+        stale=metrics_stale(moment, replica),
+        old=is_stale(moment, replica, Endpoint.LEVELS.value),
     )
 
 
@@ -65,7 +75,8 @@ def _worst(line: Line) -> Cell:
     level = worst(found).level
     if level.state not in TROUBLE:
         return words(level.state if level.state == "unknown" else "no level in trouble")
-    return words(f"{level.state}: {level.name}", MARKS.get(level.state, ""))
+    was = "" if answers(line.replica) else "was "
+    return words(f"{was}{level.state}: {level.name}", MARKS.get(level.state, ""))
 
 
 def _seats(line: Line) -> Cell:
@@ -73,14 +84,16 @@ def _seats(line: Line) -> Cell:
     replica = line.replica
     used = add(level.seats_in_use for level in replica.levels.values() if level.state != "stale" and not level.exempt)
     total = present.whole(replica.server_concurrency)
-    return number(used, lambda seats: f"{present.whole(seats)}/{total}", stale=metrics_stale(replica))
+    return number(used, lambda seats: f"{present.whole(seats)}/{total}", stale=line.stale)
 
 
 def _rejected(line: Line) -> Cell:
     paces = [level.pace for level in line.replica.levels.values() if level.state != "stale"]
     if line.counts:
-        return marked(add(pace.counts.rejected_total if pace else None for pace in paces), present.whole, "bad")
-    return marked(add(pace.rejected_per_s if pace else None for pace in paces), present.rate, "bad")
+        number = add(pace.counts.rejected_total if pace else None for pace in paces)
+    else:
+        number = add(pace.rejected_per_s if pace else None for pace in paces)
+    return rejections(number, counts=line.counts, stale=line.old)
 
 
 def _own(line: Line) -> Cell:
@@ -94,13 +107,14 @@ def _refused(line: Line) -> Cell:
 
 
 def _ages(line: Line) -> Cell:
-    """How old the newest answers of the two lanes were when the newest of all came."""
-    parts = []
+    """How old the newest answers of the two lanes are; by value, the older one."""
+    parts, ages, stale = [], [], {Endpoint.LEVELS: line.old, Endpoint.METRICS: line.stale}
     for endpoint, name in LANES.items():
         age = line.replica.samples.get(endpoint.value)
         if age is not None and age.time is not None:
-            parts.append(f"{name} {present.span(line.now - age.time)}{STALE if age.stale else ''}")
-    return Cell(", ".join(parts), ", ".join(parts), "warn" if STALE in "".join(parts) else "") if parts else UNKNOWN
+            ages.append(line.now - age.time)
+            parts.append(f"{name} {present.span(ages[-1])}{STALE if stale[endpoint] else ''}")
+    return Cell(", ".join(parts), max(ages), "warn" if line.old or line.stale else "") if parts else UNKNOWN
 
 
 def _uptime(line: Line) -> Cell:
@@ -141,7 +155,7 @@ SHOWN: tuple[Shown[Line], ...] = (
         Column(
             "reach",
             "ANSWERS",
-            8,
+            16,
             "how its endpoints answered last: ok, partly, denied or silent, with the status of those that did not",
             "the last answer of each endpoint",
             "text",
@@ -180,7 +194,7 @@ SHOWN: tuple[Shown[Line], ...] = (
         Column(
             "nominal", "NOMINAL", 7, "sum of the nominal limits of live levels, in seats", "nominal_limit_seats", rank=7
         ),
-        lambda line: count(line.replica.nominal_sum, stale=metrics_stale(line.replica)),
+        lambda line: count(line.replica.nominal_sum, stale=line.stale),
     ),
     Shown(
         replace(columns.WAITING, help="requests in the queues of all its levels now"),
@@ -188,6 +202,7 @@ SHOWN: tuple[Shown[Line], ...] = (
             add(level.waiting for level in line.replica.levels.values() if level.state not in ("stale", "exempt")),
             present.whole,
             "warn",
+            stale=line.old,
         ),
     ),
     Shown(replace(columns.REJECTED, help="requests rejected on all its levels, a second"), _rejected),
@@ -202,7 +217,8 @@ SHOWN: tuple[Shown[Line], ...] = (
             "ages",
             "AGES",
             22,
-            "how old the newest answers are, as of the newest of all servers; ~ where the endpoint has failed since",
+            "how old the newest answers are; ~ where the endpoint has failed since, or is overdue; sorts by the older "
+            "one",
             "this machine's clock",
             "text",
             rank=4,

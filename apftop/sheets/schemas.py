@@ -11,11 +11,25 @@ from apftop.records.frame import Replica, Schema
 from apftop.records.measures import Quantile
 from apftop.records.moment import Moment
 from apftop.sheets import columns
-from apftop.sheets.figures import BLANK, UNKNOWN, add, count, greatest, highest, interval, marked, rate, seconds, words
+from apftop.sheets.figures import (
+    BLANK,
+    UNKNOWN,
+    add,
+    count,
+    greatest,
+    highest,
+    interval,
+    marked,
+    rate,
+    rejections,
+    seconds,
+    words,
+)
 from apftop.sheets.look import EACH, SUM, Look, View
 from apftop.sheets.scope import metrics_stale, nobody, replicas_of, tells_apart, title, within
 from apftop.sheets.sheet import Cell, Column, Row, RowKey
 from apftop.sheets.table import Shown, Table, cells_of, columns_of
+from apftop.sheets.trouble import rough
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +72,7 @@ def table(moment: Moment, look: Look) -> Table:
 
 def _lines(moment: Moment, look: Look) -> list[Line]:
     found = [
-        _line(replica, schema, flows, look)
+        _line(moment, replica, schema, flows, look)
         for replica in replicas_of(moment, look)
         for flows in (_flows(replica),)
         for schema in replica.schemas.values()
@@ -82,7 +96,9 @@ def _flows(replica: Replica) -> dict[str, set[tuple[str, str]]] | None:
     return found
 
 
-def _line(replica: Replica, schema: Schema, flows: dict[str, set[tuple[str, str]]] | None, look: Look) -> Line:
+def _line(
+    moment: Moment, replica: Replica, schema: Schema, flows: dict[str, set[tuple[str, str]]] | None, look: Look
+) -> Line:
     counts, window = schema.counts, schema.window
     dispatched = rejected = None
     if counts is not None and window is not None:
@@ -104,7 +120,7 @@ def _line(replica: Replica, schema: Schema, flows: dict[str, set[tuple[str, str]
         flows=None if flows is None else frozenset(flows.get(schema.name, ())),
         oldest_s=schema.oldest_waiting_s,
         counts=look.totals,
-        stale=metrics_stale(replica),
+        stale=metrics_stale(moment, replica),
     )
 
 
@@ -145,9 +161,9 @@ def _idle(line: Line) -> bool:
     return not any((line.dispatched, line.rejected, line.waiting, line.executing, line.seats))
 
 
-def _rank(line: Line) -> tuple[bool, float, float, float, float, RowKey]:
+def _rank(line: Line) -> tuple[bool, float, float, int, int, RowKey]:
     refused, waiting = line.rejected or 0.0, line.waiting or 0.0
-    return not (refused or waiting), -refused, -waiting, -(line.seats or 0.0), -(line.dispatched or 0.0), line.key
+    return not (refused or waiting), -refused, -waiting, -rough(line.seats), -rough(line.dispatched), line.key
 
 
 def _precedence(line: Line) -> Cell:
@@ -160,7 +176,10 @@ def _distinguisher(line: Line) -> Cell:
 
 
 def _oldest(line: Line) -> Cell:
-    return BLANK if line.waiting == 0 and line.oldest_s is None else seconds(line.oldest_s, stale=line.stale)
+    """Of a sum it is only of those replicas whose dump is there."""
+    if line.waiting == 0 and line.oldest_s is None:
+        return BLANK
+    return seconds(line.oldest_s, stale=line.stale or line.flows is None)
 
 
 def _remarks(line: Line) -> Cell:
@@ -216,9 +235,9 @@ REST: tuple[Shown[Line], ...] = (
         Column("seats", "SEATS", 5, "seats in use, lingering ones among them", "current_executing_seats", rank=3),
         lambda line: count(line.seats, stale=line.stale),
     ),
-    Shown(columns.DISPATCHED, lambda line: rate(line.dispatched, counts=line.counts)),
-    Shown(columns.REJECTED, lambda line: marked(line.rejected, present.whole if line.counts else present.rate, "bad")),
-    Shown(columns.WAIT_P95, lambda line: interval(line.wait_p95, stale=line.partial)),
+    Shown(columns.DISPATCHED, lambda line: rate(line.dispatched, counts=line.counts, stale=line.stale)),
+    Shown(columns.REJECTED, lambda line: rejections(line.rejected, counts=line.counts, stale=line.stale)),
+    Shown(columns.WAIT_P95, lambda line: interval(line.wait_p95, stale=line.partial or line.stale)),
     Shown(
         Column("flows", "FLOWS", 5, "flows that have requests now; of a sum, different ones", "dump_requests", rank=4),
         lambda line: UNKNOWN if line.flows is None else count(len(line.flows)),

@@ -6,6 +6,7 @@ from apftop.present import plain
 from apftop.records.frame import Replica
 from apftop.records.moment import Moment
 from apftop.records.raw import Endpoint
+from apftop.rules import rules
 from apftop.sheets.look import EACH, SUM, Look
 
 
@@ -46,12 +47,25 @@ def nobody(moment: Moment, look: Look) -> str:
     return ""
 
 
-def is_stale(replica: Replica, source: str) -> bool:
-    """Whether an endpoint has failed to answer since its sample, which is what a number stands on."""
-    age = replica.samples.get(source.partition(",")[0])
-    return age is not None and age.stale
+def is_stale(moment: Moment, replica: Replica, source: str) -> bool:
+    """Whether an endpoint has failed to answer since its sample, which is what a number stands on, or is overdue."""
+    name = source.partition(",")[0]
+    age = replica.samples.get(name)
+    return age is not None and (age.stale or is_late(moment, replica, name))
 
 
-def metrics_stale(replica: Replica) -> bool:
+def is_late(moment: Moment, replica: Replica, endpoint: str) -> bool:
+    """Whether the plan was to have an endpoint's answer renewed long since: a server that hangs has not failed yet."""
+    plan, age = moment.plans.get(replica.name), replica.samples.get(endpoint)
+    if plan is None or age is None or age.time is None:
+        return False
+    limits = rules()
+    every_s = plan.every_s.get(Endpoint(endpoint))
+    if every_s is None:
+        return endpoint in plan.left_out and moment.now - age.time > limits.polling.requests_slow_s
+    return moment.now - age.time > limits.fresh.late_rounds * every_s
+
+
+def metrics_stale(moment: Moment, replica: Replica) -> bool:
     """Whether limits, seats and waits are of metrics that could not be read again."""
-    return is_stale(replica, Endpoint.METRICS.value)
+    return is_stale(moment, replica, Endpoint.METRICS.value)

@@ -37,11 +37,14 @@ from apftop.ui.paint import Lines
 from apftop.ui.prompt import Prompt
 from apftop.ui.shown import header_of, sheet_of, told
 from apftop.ui.source import OpenSource, Save
-from apftop.ui.table import Table
+from apftop.ui.table import HEAD, Table
 
 DRAW_EVERY_S = 0.1
 DRAW_SHARE = 0.2
 """Moments are drawn no more often than this, and take no more than this share of the time of the screen's thread."""
+
+QUIET_S = 2.0
+"""Where no moment has come for so long all is drawn anew, since numbers are marked by their age."""
 
 
 class Whole(Screen[None], inherit_bindings=False):
@@ -80,7 +83,7 @@ class Apftop(Ending, inherit_bindings=False):
         self._frozen: Frozen | None = None
         self._trail: list[tuple[Look, RowKey | None]] = []
         self._sheet = Sheet("", (), (), 0)
-        self._draw_not_before = 0.0
+        self._draw_not_before = self._drawn_at = 0.0
         self._draw_later: Timer | None = None
 
     def get_default_screen(self) -> Screen[None]:
@@ -94,7 +97,7 @@ class Apftop(Ending, inherit_bindings=False):
     def on_mount(self) -> None:
         self.table.focus()
         self._draw()
-        self.set_interval(1.0, self._tick)
+        self.set_interval(1.0, self._second)
         # After ctrl+z the terminal is empty, and Textual paints only what has changed since.
         self.app_resume_signal.subscribe(self, lambda _: self.refresh(layout=True))
         self.call_after_refresh(self._start)
@@ -120,13 +123,31 @@ class Apftop(Ending, inherit_bindings=False):
         if self._draw_later is not None:
             self._draw_later.stop()
             self._draw_later = None
-        self._sheet = sheet_of(self._moment, self.look)
+        self._drawn_at = self._clock()
+        self._sheet = sheet_of(self._moment, self.look, self._now)
         self.table.show(self._sheet)
-        self.notes.show(notes(self._sheet, self.size.width))
         self.keys.show(self.look.view)
         self._tick()
+        self.notes.show(notes(self._sheet, self.size.width, self._free))
         took = time.monotonic() - began
         self._draw_not_before = began + max(DRAW_EVERY_S, took / DRAW_SHARE)
+
+    @property
+    def _now(self) -> float:
+        return self._clock() if self._frozen is None else self._frozen.at
+
+    @property
+    def _free(self) -> int:
+        """The lines of the screen that would be empty below the rows."""
+        taken = self.header.count + self.caption.count + HEAD + max(1, len(self._sheet.rows)) + 1 + self.prompt.display
+        return self.size.height - taken
+
+    def _second(self) -> None:
+        """Let time go by; where no moment comes, numbers grow old without one."""
+        if self._clock() - self._drawn_at < QUIET_S or self._frozen is not None:
+            self._tick()
+        else:
+            self._draw()
 
     def _tick(self) -> None:
         """Show what changes as time goes by."""
@@ -137,10 +158,8 @@ class Apftop(Ending, inherit_bindings=False):
         now, frozen = self._clock(), self._frozen
         if self._newest is None:
             return ((Cell(f"apftop  connecting to {plain(self._of)}, {max(0.0, now - self._began):.0f} s"),),)
-        if frozen is None:
-            return header_of(self._newest, self.look, now, self.size.width, ())
-        mark = Cell(frozen.mark(self._newest, now), mark="warn")
-        return header_of(frozen.moment, self.look, frozen.at, self.size.width, (mark,))
+        marks = (Cell(frozen.mark(self._newest, now), mark="warn"),) if frozen else ()
+        return header_of(frozen.moment if frozen else self._newest, self.look, self._now, self.size.width, marks)
 
     def on_arrived(self, message: Arrived) -> None:
         if self._newest is None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable
 
-from apftop.present import cells, plain
+from apftop.present import cells, cut, plain
 from apftop.sheets.look import Look
 from apftop.sheets.sheet import Cell, Sheet
 
 MOST_NOTES = 3
-"""So many lines below the table at most."""
+"""So many lines below the table at most, unless the table leaves more of the screen empty."""
+
+MORE = " … `apftop doctor` tells all"
 
 
 def caption(sheet: Sheet, look: Look, interval_s: float, width: int) -> tuple[Cell, ...]:
@@ -20,11 +22,17 @@ def caption(sheet: Sheet, look: Look, interval_s: float, width: int) -> tuple[Ce
     return _fitting(parts, width)
 
 
-def notes(sheet: Sheet, width: int) -> tuple[tuple[Cell, ...], ...]:
-    """What is wrong with the filter, else what of the view is not known, in as many lines as it takes, or nearly."""
-    texts = (sheet.fault,) if sheet.fault else sheet.notes
-    lines = [line for text in texts for line in textwrap.wrap(f"! {text}", max(10, width))]
-    return tuple((Cell(line, mark="bad" if sheet.fault else "dim"),) for line in lines[:MOST_NOTES])
+def notes(sheet: Sheet, width: int, free: int = 0) -> tuple[tuple[Cell, ...], ...]:
+    """What is wrong with the filter, else what of the view is not known, in as many lines as it takes, or nearly.
+
+    What stands in the place of rows is not said twice. `free` are the lines of the screen that have nothing else.
+    """
+    texts = (sheet.fault,) if sheet.fault else tuple(note for note in sheet.notes if note != sheet.empty)
+    lines = [line for text in texts for line in textwrap.wrap(f"! {text}", max(10, width), subsequent_indent="  ")]
+    most = max(MOST_NOTES, free)
+    if len(lines) > most:
+        lines[most - 1] = cut(lines[most - 1], width - len(MORE)) + MORE
+    return tuple((Cell(line, mark="bad" if sheet.fault else "dim"),) for line in lines[:most])
 
 
 def _filtered(sheet: Sheet, look: Look) -> Iterable[Cell]:

@@ -13,8 +13,9 @@ from apftop.access import Overrides
 from apftop.cli_options import access_overrides
 from apftop.cluster import Reach, from_server, reach
 from apftop.collect.writer import write_bundle
-from apftop.output import write
+from apftop.output import said_if_slow, write
 from apftop.records.asking import Demand
+from apftop.report.looking import LOADING
 from apftop.ui.run import run
 from apftop.ui.terminal import refuse_without_terminal
 from apftop.watching import Watching
@@ -23,7 +24,8 @@ from apftop.watching import Watching
 def top(options: Mapping[str, Any]) -> int:
     """Show a cluster until its reader quits. Credentials are loaded before: a plugin may talk with the person."""
     refuse_without_terminal(os.environ)
-    at = reach(options["servers"], options["kubeconfig"], options["context"], access_overrides(options))
+    with said_if_slow(LOADING):
+        at = reach(options["servers"], options["kubeconfig"], options["context"], access_overrides(options))
     return _screen(at, options, options["request_timeout"])
 
 

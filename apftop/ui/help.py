@@ -20,11 +20,12 @@ from apftop.ui.table import Table
 FILTER = (
     ("word", "rows in any cell of which the word is"),
     ("!word", "rows in none of which it is"),
-    ("waiting>5 wait>=200ms full<50%", "rows of which all of this holds; columns go by their titles"),
-    ("level=exempt user!=bob", "the whole text of a cell, without case"),
-    ("user~kube !user~kube", "part of the text of a cell"),
+    ("{numbers}", "rows of which all of this holds; columns go by their titles, or by how these begin"),
+    ("{name}=this {name}!=that", "the whole text of a cell, without case"),
+    ("{name}~part !{name}~part", "part of the text of a cell"),
     ('"two words"', "text with spaces or signs"),
 )
+EXAMPLES = (("number", ">5"), ("seconds", ">=200ms"), ("share", "<50%"))
 _INDENT = 22
 Entries = Iterable[tuple[str, str]]
 
@@ -35,9 +36,17 @@ def help_text(sheet: Sheet, width: int) -> Content:
     keys = [(keys_of(one), one.description) for one in (*table_keys, *KEYS)]
     columns = [(one.title, f"{one.help} (from {one.source})" if one.source else one.help) for one in sheet.columns]
     parts: list[str | Content | tuple[str, str]] = []
-    for title, entries in (("Keys", keys), (f"Columns of {sheet.title}", columns), ("Filter", FILTER)):
+    for title, entries in (("Keys", keys), (f"Columns of {sheet.title}", columns), ("Filter", _filter(sheet))):
         parts += [(f"{title}\n", "bold underline"), "\n".join(_lines(entries, width)), "\n\n"]
     return Content.assemble(*parts)
+
+
+def _filter(sheet: Sheet) -> Entries:
+    """How to filter, by examples that this view understands."""
+    first = {column.kind: column.key for column in reversed(sheet.columns)}
+    numbers = " ".join(f"{first[kind]}{condition}" for kind, condition in EXAMPLES if kind in first)
+    given = {"numbers": numbers, "name": first.get("text", "level")}
+    return [(example.format_map(given), meaning) for example, meaning in FILTER if example.format_map(given)]
 
 
 def _lines(entries: Entries, width: int) -> Iterable[str]:

@@ -33,6 +33,11 @@ class Lines(Widget):
         super().__init__(id=id)
         self._lines = _painted(lines)
 
+    @property
+    def count(self) -> int:
+        """How many lines there are."""
+        return len(self._lines)
+
     def show(self, lines: Sequence[Sequence[Cell]]) -> None:
         """Show these lines instead of the former ones."""
         old, self._lines = self._lines, _painted(lines)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import traceback
 from collections.abc import Sequence
+from dataclasses import replace
 
 from apftop.errors import one_line
 from apftop.present import plain
@@ -18,12 +19,12 @@ NOTHING_YET = "no server has answered yet"
 _LOG = logging.getLogger("apftop")
 
 
-def sheet_of(moment: Moment | None, look: Look) -> Sheet:
-    """The sheet; a view that fails says so in its place, and the others go on."""
+def sheet_of(moment: Moment | None, look: Look, now: float) -> Sheet:
+    """The sheet as of now (Unix seconds); a view that fails says so in its place, and the others go on."""
     if moment is None:
         return _empty(look, NOTHING_YET)
     try:
-        return sheet(moment, look)
+        return sheet(replace(moment, now=max(moment.now, now)), look)
     except Exception as error:  # noqa: BLE001  whatever it is, it is shown and logged
         return _empty(look, f"this view cannot be shown: {told(error)}")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import wrap
 from typing import ClassVar, NamedTuple
 
 from rich.segment import Segment
@@ -14,7 +15,8 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from apftop.sheets.fit import GAP, fit, lay
+from apftop.present import cut
+from apftop.sheets.fit import GAP, fit, lay, longest
 from apftop.sheets.sheet import Column, Mark, Row, RowKey, Sheet
 from apftop.ui.paint import MARK_CLASSES, Painted, mark_styles
 
@@ -62,6 +64,7 @@ class Table(ScrollView, can_focus=True, inherit_bindings=False):
         super().__init__(id=id)
         self.sheet = NOTHING
         self._fits: tuple[tuple[int, int], ...] = ()
+        self._needs: dict[str, int] = {}
         self._follows: RowKey | None = None
         self._index = 0
         self._strips: LRUCache[Line, Strip] = LRUCache(1000)
@@ -95,7 +98,7 @@ class Table(ScrollView, can_focus=True, inherit_bindings=False):
 
     def jump(self, key: RowKey | None) -> None:
         """Put the cursor on the row of a key with the next sheet, or at the top."""
-        self._follows, self._index = key, 0
+        self._follows, self._index, self._needs = key, 0, {}
         self.scroll_to(y=0, animate=False, force=True)
 
     def _settle(self) -> None:
@@ -107,13 +110,18 @@ class Table(ScrollView, can_focus=True, inherit_bindings=False):
         self._index = at
 
     def _refit(self, columns: tuple[Column, ...]) -> None:
-        """Lay the columns out anew; all is drawn anew if they are others than the former ones, or lie elsewhere."""
-        fits = fit(self.sheet, self._width)
+        """Lay the columns out anew; all is drawn anew if they are others than the former ones, or lie elsewhere.
+
+        A column keeps the room that it has needed since the reader came here, so that none comes and goes with values.
+        """
+        former = self._needs if [one.key for one in columns] == [one.key for one in self.sheet.columns] else {}
+        self._needs = {key: max(cells, former.get(key, 0)) for key, cells in longest(self.sheet).items()}
+        fits = fit(self.sheet, self._width, self._needs)
         if fits != self._fits or columns != self.sheet.columns:
             self._fits = fits
             self._strips.clear()
             self.refresh()
-        rows = max(1, len(self.sheet.rows))
+        rows = max(len(self._reason), len(self.sheet.rows))
         self.virtual_size = Size(self._width, HEAD + rows)
         if self.scroll_offset.y > (most := max(0, rows - self._room)):
             self.scroll_to(y=most, animate=False, force=True)
@@ -135,8 +143,13 @@ class Table(ScrollView, can_focus=True, inherit_bindings=False):
 
     @property
     def _width(self) -> int:
-        """The width beside the scroll bar, which is there if not all rows can be seen."""
-        return max(0, self.size.width - (len(self.sheet.rows) > self._room) * self.styles.scrollbar_size_vertical)
+        """The width beside the scroll bar, which has its place also where all rows can be seen."""
+        return max(0, self.size.width - self.styles.scrollbar_size_vertical)
+
+    @property
+    def _reason(self) -> list[str]:
+        """The lines that say why there are no rows, where there are none."""
+        return [] if self.sheet.rows else wrap(self.sheet.empty, max(1, self._width)) or [""]
 
     def _in_sight(self) -> bool:
         return 0 <= self._index - self.scroll_offset.y < self._room
@@ -164,7 +177,8 @@ class Table(ScrollView, can_focus=True, inherit_bindings=False):
             row = sheet.rows[at]
             cells = tuple((row.cells[one].text, row.cells[one].mark) for one, _ in self._fits)
             return Line("cursor" if at == self._index else "row", cells, row.mark)
-        return Line("empty", ((sheet.empty, "dim"),) if not sheet.rows and y == HEAD else ())
+        reason = self._reason
+        return Line("empty", ((reason[at], "dim"),) if at < len(reason) else ())
 
     def _title(self, column: Column) -> str:
         if column.key != self.sheet.sorted_by:
@@ -182,12 +196,12 @@ class Table(ScrollView, can_focus=True, inherit_bindings=False):
         style, segments = self._style, []
         row = style(line.style, line.mark)
         if line.style == "empty":
-            segments = [Segment(text, row) for text, _ in line.texts]
+            segments = [Segment(cut(text, self._width), row) for text, _ in line.texts]
         else:
             for (at, width), (text, mark) in zip(self._fits, line.texts, strict=True):
                 segments.append(Segment(lay(text, self.sheet.columns[at], width), style(line.style, line.mark, mark)))
                 segments.append(Segment(" " * GAP, row))
-        return Strip(segments).adjust_cell_length(self._width, row).simplify()
+        return Strip(segments).adjust_cell_length(self.size.width, row).simplify()
 
     def _style(self, line: str, *marks: Mark) -> Style:
         """The style of text in a line: its marks over the table's own style, and the kind of the line over all."""

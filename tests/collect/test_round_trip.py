@@ -78,7 +78,7 @@ def answers(draw: st.DrawFn) -> Sample:
     )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.lists(answers(), max_size=12), st.sampled_from(["bundle", "bundle.tgz"]))
 def test_whatever_was_answered_comes_back_as_it_was(samples: list[Sample], name: str) -> None:
     found = saved(samples, name)

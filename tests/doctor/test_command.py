@@ -246,7 +246,7 @@ def test_one_replica_that_falls_silent_is_named_and_the_other_is_examined(ca: Ca
     assert {answer["status"] for answer in first["endpoints"].values()} == {200}
     assert second["endpoints"]["dump_priority_levels"]["status"] == 200
     assert {second["endpoints"][name]["status"] for name in ("dump_queues", "dump_requests", "metrics")} == {None}
-    assert any("no answer in 10 s" in problem and "dump_queues" in problem for problem in second["problems"])
+    assert any("no answer in" in problem and "dump_queues" in problem for problem in second["problems"])
 
 
 def test_a_certificate_for_somebody_else(ca: Ca, tmp_path: Path) -> None:
@@ -319,7 +319,7 @@ def test_whether_metrics_come_by_name(extra: bytes, said: str, ca: Ca, tmp_path:
 
 def test_a_server_whose_clock_is_off(ca: Ca, tmp_path: Path) -> None:
     with running(ca) as (server,):
-        dump = server.replies[f"{DUMPS}dump_requests"].body.replace(b"20", b"19", 1)
+        dump = server.replies[f"{DUMPS}dump_requests"].body.replace(b"20", b"19")
         server.replies[f"{DUMPS}dump_requests"] = Reply(200, dump, UIDS)
         document, _ = examined(server, ca, tmp_path)
     (replica,) = document["replicas"].values()

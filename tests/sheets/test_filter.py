@@ -92,6 +92,11 @@ def test_columns_go_by_key_or_title_in_any_case() -> None:
     assert found("waitp95>1s") == ["my level"]
 
 
+def test_the_beginning_of_one_columns_name_is_enough() -> None:
+    assert found("disp>1") == found("dispatched>1")
+    assert found("wait_p>1s") == ["my level"]
+
+
 def test_what_is_unknown_fulfils_no_comparison_and_not_its_opposite_either() -> None:
     for operator in (">", ">=", "<", "<=", "=", "!="):
         for text in (f"waiting{operator}1", f"!waiting{operator}1"):
@@ -103,6 +108,8 @@ def test_what_is_unknown_fulfils_no_comparison_and_not_its_opposite_either() -> 
     [
         ("wating>3", "no column `wating` here, but level, waiting, dispatched, wait_p95, full"),
         ("a=b", "put text with signs in double quotes"),
+        ("wait>3", "which column is `wait`: waiting, wait_p95?"),
+        ("->3", "no column `-` here"),
         ("waiting>", "`waiting>`: what to compare with is missing"),
         ("waiting>many", "waiting holds numbers, and `many` is none"),
         ("waiting>5s", "waiting: `s` is not its unit; it takes a number without a unit"),

@@ -16,7 +16,18 @@ from apftop.sheets.answering import problems
 from apftop.sheets.header import header
 from apftop.sheets.look import Look
 from apftop.sheets.sheet import Cell
-from tests.sheets.moments import BUNDLES, busy, case, denied, failed, metrics, moment_of, no_frame, with_level
+from tests.sheets.moments import (
+    BUNDLES,
+    busy,
+    case,
+    denied,
+    failed,
+    metrics,
+    moment_of,
+    no_frame,
+    with_level,
+    with_replicas,
+)
 
 
 def lines(moment: Moment, width: int = 120, now: float = 1012.0, marks: tuple[Cell, ...] = ()) -> list[str]:
@@ -111,12 +122,16 @@ def test_windows_that_differ_are_told_from_the_shortest_to_the_longest() -> None
 
 def test_the_own_cost_is_an_estimate_and_what_is_left_out_has_its_reason() -> None:
     plans = {
-        "kas": Plan({}, left_out={Endpoint.QUEUES: "it would hold the server's lock for 80 ms"}, cost_share=0.004),
+        "kas": Plan(
+            {Endpoint.METRICS: 5.0},
+            left_out={Endpoint.QUEUES: "it would hold the server's lock for 80 ms"},
+            cost_share=0.004,
+        ),
     }
 
     found = lines(replace(moment_of(*busy()), plans=plans), width=200)[1]
 
-    assert "cost at most 0.4% of a core (estimate)" in found
+    assert "  est. cost 0.4% of a core  " in found
     assert found.endswith("left out: dump_queues of kas: it would hold the server's lock for 80 ms")
 
 
@@ -131,17 +146,71 @@ def test_each_replica_in_trouble_has_a_line() -> None:
     found = lines(moment, width=80)[2:]
 
     assert found[0].startswith("! kas-2 (+1 more): 403 on the dumps")
-    assert found[1] == "! kas-3: no answer within 5 s"
+    assert found[1].startswith("  ClusterRole rule nonResourceURLs")
+    assert found[2] == "! kas-3: no answer within 5 s"
 
 
 def test_more_lines_than_there_is_room_for_are_counted() -> None:
-    moment = moment_of(*(failed(f"kas-{number}", Endpoint.METRICS, 1010.0) for number in range(6)))
+    moment = moment_of(*(failed(f"kas-{n}", Endpoint.METRICS, 1010.0, f"no kas-{n}") for n in range(6)))
 
     found = lines(moment)[2:]
 
     assert len(found) == 3
     assert found[-1] == "! +4 more: 6 replicas"
     assert len(problems(moment)) == 6
+
+
+def test_replicas_with_the_same_problem_share_a_line() -> None:
+    lost = [failed(f"kas-{number}", Endpoint.METRICS, 1010.0) for number in range(2)]
+
+    assert lines(moment_of(*lost))[2:] == ["! all 2 replicas: no answer within 5 s"]
+    assert lines(moment_of(*lost, *busy("kas-9")))[2:] == ["! kas-0, kas-1: no answer within 5 s"]
+
+
+def test_what_keeps_a_server_from_answering_comes_before_what_follows_from_it() -> None:
+    moment = moment_of(*busy(), failed("kas", Endpoint.METRICS, 1011.0, "connection refused: kas"))
+
+    assert lines(moment)[2] == "! kas (+1 more): connection refused: kas"
+
+
+def test_a_server_that_answers_nothing_is_not_counted_whatever_another_one_said_of_its_objects() -> None:
+    moment = moment_of(*busy("kas-1"), *busy("kas-2"))
+    refused = "connection refused"
+    of_others: dict[str, int | str | None] = {"objects": 200, "dump_queues": 200}
+    for own in ({"metrics": refused, "dump_priority_levels": refused}, {"metrics": None, "dump_queues": None}):
+        endpoints = of_others | own
+        one = replace(moment.frame.replicas["kas-2"], endpoints=endpoints)
+        seen = with_replicas(moment, [moment.frame.replicas["kas-1"], one])
+
+        assert "  1 of 2 replicas  " in lines(seen)[0]
+
+
+def test_the_verdict_is_of_servers_that_answer_and_else_says_that_it_was_so() -> None:
+    calm = (metrics("kas-1", 1000.0), metrics("kas-1", 1010.0))
+    lost = (*busy("kas-2"), failed("kas-2", Endpoint.METRICS, 1012.0))
+
+    assert lines(moment_of(*busy("kas-1"), *lost))[0].endswith("  saturated: load on kas-1")
+    assert lines(moment_of(*calm, *lost))[0].endswith("  was saturated: load on kas-2")
+
+
+def test_servers_that_are_hidden_are_no_good_news() -> None:
+    calm = moment_of(metrics("kas", 1000.0), metrics("kas", 1010.0))
+
+    assert lines(alive(calm, 3))[0].endswith("  no level is saturated that can be seen")
+
+
+def test_an_answer_that_is_overdue_is_marked_before_its_server_has_failed() -> None:
+    moment = replace(moment_of(*busy()), plans={"kas": Plan({Endpoint.METRICS: 5.0})})
+
+    assert lines(moment, now=1024.0)[1].startswith("metrics 14s, over 10s")
+    assert lines(moment, now=1026.0)[1].startswith("metrics 16s~, over 10s")
+
+
+def test_what_is_left_out_of_a_server_that_does_not_answer_is_not_told() -> None:
+    moment = moment_of(failed("kas", Endpoint.METRICS, 1010.0))
+    moment = replace(moment, plans={"kas": Plan({}, left_out={Endpoint.QUEUES: "how large it would be is not known"})})
+
+    assert "left out" not in lines(moment, width=200)[1]
 
 
 def test_where_all_is_well_there_are_two_lines() -> None:

@@ -7,13 +7,27 @@ from typing import get_args
 
 import pytest
 
-from apftop.records.frame import Level, LevelState, Recent
+from apftop.records.asking import Plan
+from apftop.records.frame import Inside, Level, LevelState, Recent
 from apftop.records.measures import Counts, Window
 from apftop.records.moment import Moment, Trend
 from apftop.records.raw import Endpoint
 from apftop.sheets.look import SUM, Look, View
 from apftop.sheets.trouble import WORST_FIRST
-from tests.sheets.moments import busy, case, cell, failed, metrics, moment_of, no_frame, seen, texts, with_level
+from tests.sheets.moments import (
+    busy,
+    case,
+    cell,
+    failed,
+    metrics,
+    moment_of,
+    no_frame,
+    replicas,
+    seen,
+    texts,
+    with_level,
+    with_replicas,
+)
 
 
 def the_level(moment: Moment, name: str = "load") -> Level:
@@ -49,7 +63,40 @@ def test_the_worst_level_comes_first_and_dead_ones_last() -> None:
     for name, state in (("a-idle", "idle"), ("b-stale", "stale"), ("c-busy", "busy"), ("d-blocked", "blocked")):
         moment = with_level(moment, replace(calm, name=name, state=state))  # type: ignore[arg-type]
 
-    assert texts(seen(moment), "level") == ["load", "d-blocked", "c-busy", "a-idle", "b-stale"]
+    assert texts(seen(moment), "level") == ["load", "d-blocked", "a-idle", "c-busy", "b-stale"]
+
+
+def test_calm_levels_keep_their_places_until_one_is_much_fuller() -> None:
+    moment = moment_of(*busy())
+    calm = replace(the_level(moment), state="busy", waiting=0.0, counts=None, recent=None)
+
+    def order(*seats: float) -> list[str]:
+        levels = {name: replace(calm, name=name, seats_in_use=used) for name, used in zip("abc", seats, strict=True)}
+        return texts(seen(with_replicas(moment, [replace(replicas(moment)["kas"], levels=levels)])), "level")
+
+    assert order(0.0, 1.0, 2.0) == order(2.0, 0.0, 1.0) == ["a", "b", "c"]
+    assert order(0.0, 1.0, 6.0) == ["c", "a", "b"]
+
+
+def test_what_a_server_said_that_does_not_answer_any_more_is_marked_and_comes_after_the_others() -> None:
+    moment = moment_of(*busy("kas-1"), failed("kas-1", Endpoint.METRICS, 1011.0), *busy("kas-2"))
+    found = seen(moment)
+
+    assert texts(found, "replica") == ["kas-2", "kas-1"]
+    assert [cell(found, key, 1).text for key in ("state", "seats", "waiting")] == ["saturated~", "9/10~", "3~"]
+    assert len(seen(moment, filter="state=saturated").rows) == 2
+
+
+def test_numbers_that_are_overdue_are_marked_though_nothing_has_failed() -> None:
+    moment = moment_of(*busy())
+    keys = ("state", "seats", "waiting", "dispatched", "rejected", "wait_p95")
+
+    def at(now: float) -> list[str]:
+        found = seen(replace(moment, now=now, plans={"kas": Plan({Endpoint.METRICS: 5.0})}))
+        return [cell(found, key).text for key in keys]
+
+    assert at(1024.0) == ["saturated", "9/10", "3", "10.0", "2.00", "500ms-1s"]
+    assert at(1026.0) == ["saturated~", "9/10~", "3~", "10.0~", "2.00~", "500ms-1s~"]
 
 
 def test_a_full_level_that_makes_nobody_wait_comes_after_one_that_does() -> None:
@@ -138,6 +185,15 @@ def test_nobody_waiting_is_not_an_unknown_age() -> None:
     assert (ages["workload-low"], ages["system"]) == ("860ms", "")
 
 
+def test_where_the_levels_say_that_nobody_waits_an_older_dump_of_requests_does_not_count() -> None:
+    moment = moment_of(*busy())
+    inside = Inside(None, {}, None, {}, None, 12.0, None, 1, 1)
+    some = replace(the_level(moment), inside=inside)
+
+    assert cell(seen(with_level(moment, some)), "oldest").text == "12s"
+    assert cell(seen(with_level(moment, replace(some, waiting=0.0))), "oldest").text == ""
+
+
 def test_a_trend_shows_waiting_requests_where_any_waited_and_else_seats() -> None:
     moment = moment_of(*busy())
     waited = Trend((0.0, None, 1.0, 8.0), (10.0, 10.0, 10.0, 10.0))
@@ -199,7 +255,7 @@ class TestSum:
         found = seen(case("C23"), scope=SUM)
 
         assert cell(found, "state").text == "saturated"
-        assert cell(found, "worst").text == "kas-a, 1 of 3 saturated"
+        assert cell(found, "worst").text == "1/3 kas-a"
         assert cell(found, "skew").text == "2.84 kas-a"
 
     def test_a_sum_that_does_not_know_a_term_is_unknown(self) -> None:
@@ -222,7 +278,7 @@ class TestSum:
         found = seen(case("C35"), scope=SUM)
 
         catch_all = texts(found, "level").index("catch-all")
-        assert cell(found, "worst", catch_all).text == "1 of 1 idle"
+        assert cell(found, "worst", catch_all).text == "1/1"
 
     def test_trends_are_added_from_the_latest_point_back(self) -> None:
         moment = moment_of(*busy("kas-1"), *busy("kas-2"))

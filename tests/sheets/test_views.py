@@ -9,7 +9,7 @@ import pytest
 from apftop.records.asking import Plan
 from apftop.records.frame import Own, Queue
 from apftop.records.raw import Endpoint
-from apftop.sheets.look import EACH, SUM, Look, View
+from apftop.sheets.look import EACH, SUM, Look, Sort, View
 from apftop.sheets.views import VIEWS, needs
 from tests.sheets.moments import (
     BUNDLES,
@@ -119,6 +119,14 @@ class TestSchemas:
         found = seen(with_replicas(moment, [replace(old, schemas={"load": gone})]), view=View.SCHEMAS)
 
         assert cell(found, "remarks").text == "deleted; once on before"
+
+    def test_the_oldest_of_a_sum_is_marked_where_a_replica_has_no_dump(self) -> None:
+        moment = moment_of(*busy("kas-1"), *busy("kas-2"))
+        one, two = replicas(moment).values()
+        known = replace(one, requests=(), schemas={"load": replace(one.schemas["load"], oldest_waiting_s=4.0)})
+
+        assert cell(seen(with_replicas(moment, [known, two]), view=View.SCHEMAS, scope=SUM), "oldest").text == "4s~"
+        assert cell(seen(with_replicas(moment, [known]), view=View.SCHEMAS, scope=SUM), "oldest").text == "4s"
 
     def test_a_sum_adds_what_each_replica_knows(self) -> None:
         moment = moment_of(*busy("kas-1"), *busy("kas-2"))
@@ -348,6 +356,13 @@ class TestReplicas:
         moment = moment_of(*busy(), failed("kas", Endpoint.METRICS, 1015.0), now=1055.0)
 
         assert cell(seen(moment, view=View.REPLICAS), "ages").text == "metrics 45s~"
+
+    def test_rows_go_by_the_age_of_the_older_answer(self) -> None:
+        moment = moment_of(*busy("kas-1"), metrics("kas-2", 1008.0), metrics("kas-3", 911.0), now=1011.0)
+
+        found = seen(moment, view=View.REPLICAS, sorts={View.REPLICAS: Sort("ages", descending=True)})
+
+        assert texts(found, "ages") == ["metrics 1m", "metrics 3s", "metrics 1s"]
 
     def test_a_row_narrows_the_levels_to_its_server(self) -> None:
         about = seen(moment_of(*busy("kas-1"), *busy("kas-2")), view=View.REPLICAS).rows[1].about
