@@ -39,7 +39,7 @@ class ReplicaRun:
         self._simulation.look_at(at, look)
 
     def go(self) -> None:
-        self._simulation.run(self.requests)
+        self._simulation.run(sorted(self.requests, key=lambda one: one.arrive_ns))
         assert next(self._wanted, None) is None
 
     def outcomes(self) -> list[dict[str, Any]]:

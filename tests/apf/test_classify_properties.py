@@ -11,8 +11,8 @@ from apftop.apf.classify import Classifier, classify, explain
 from apftop.apf.objects import FlowSchema, Meta, NonResourceRule, ResourceRule, Rule, Subject
 
 STAR = "*"
-PATHS = ("/api/v1/pods", "/api/v1/namespaces/a/pods/p/status", "/api/v1/nodes/n", "/apis/apps/v1/namespaces/b/pods")
-PATHS += ("/healthz", "/healthz/etcd", "/x/y", "/xy")
+RESOURCES = ("/api/v1/pods", "/api/v1/namespaces/a/pods/p/status", "/api/v1/nodes/n", "/apis/apps/v1/namespaces/b/pods")
+PATHS = (*RESOURCES, "/healthz", "/healthz/etcd", "/x/y", "/xy")
 GROUPS = ("system:masters", "system:authenticated", "g", "*")
 USERS = ("u", "*", "", "system:serviceaccount:a:b", "system:serviceaccount:a:", "system:serviceaccount:ab:b", "g")
 

@@ -152,7 +152,7 @@ class Twins:
         self.simulation.run(requests)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(levels, st.lists(asked, max_size=40), changes)
 def test_a_level_goes_the_way_of_its_naive_twin(
     first: Setting, stream: list[Asked], later: list[tuple[int, Setting | int]]

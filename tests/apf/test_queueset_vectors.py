@@ -32,7 +32,7 @@ def play(scenario: dict[str, Any]) -> Record:
 
     for change in scenario.get("changes", ()):
         simulation.change_at(change["t_ns"], partial(reconfigure, change))
-    simulation.run(requests)
+    simulation.run(sorted(requests, key=lambda one: one.arrive_ns))
     return record
 
 

@@ -17,7 +17,7 @@ from apftop.apf.replica import Replica
 from apftop.apf.simulate import SimulatedRequest
 
 RELEASE = Release(1, 37, 2)
-SECOND = 10**9
+MS, SECOND = 10**6, 10**9
 BATCH = PriorityLevelConfiguration(Meta("batch"), exempt=False, shares=10, queuing=Queuing(4, 2, 5))
 EVERYTHING = Rule((Subject("User", "*"),), (ResourceRule(("*",), ("*",), ("*",), ("*",), cluster_scope=True),))
 TO_BATCH = FlowSchema(Meta("batch"), "batch", 500, "ByUser", (EVERYTHING,))
@@ -275,3 +275,15 @@ def test_limits_move_in_old_releases_too() -> None:
 
         assert adjustment.failure is None
         assert replica.levels["batch"].current > replica.levels["batch"].limits.nominal
+
+
+def test_demand_is_noted_too_where_one_takes_the_place_of_another_that_waited_too_long() -> None:
+    replica: Replica[SimulatedRequest] = Replica(600, Release(1, 28, 4), request_timeout_ns=4 * MS)
+    replica.digest(0, (TO_BATCH,), (PriorityLevelConfiguration(Meta("batch"), False, 0, queuing=Queuing(1, 1, 5)),))
+    replica.queue_sets["batch"].set_limit(0, 0)
+    replica.arrive(0, some_request())
+    replica.arrive(SECOND // 10, some_request())
+
+    found = replica.levels["batch"].demand.reset(3 * SECOND // 10)
+
+    assert (found.seconds, found.most) == (0.1 + 0.2, 1)

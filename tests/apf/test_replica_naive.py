@@ -302,7 +302,7 @@ def stream(rng: random.Random) -> list[SimulatedRequest]:
     return found
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     st.sampled_from(RELEASES),
     configurations,
