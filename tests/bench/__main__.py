@@ -7,10 +7,10 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
 
-from tests.bench import bands, classify, queueset
+from tests.bench import bands, classify, keys, queueset
 from tests.bench.row import Row
 
-ROWS: tuple[Callable[..., Iterator[Row]], ...] = (queueset.rows, bands.rows, classify.rows)
+ROWS: tuple[Callable[..., Iterator[Row]], ...] = (queueset.rows, bands.rows, classify.rows, keys.rows)
 
 
 def main() -> None:

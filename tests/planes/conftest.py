@@ -42,6 +42,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if not isinstance(item, pytest.Function) or "plane" not in item.fixturenames:
             continue
         item.add_marker(pytest.mark.realplane)
+        # One worker has all of them, so that one plane runs at a time.
+        item.add_marker(pytest.mark.xdist_group("planes"))
         version = item.callspec.params.get("plane") if hasattr(item, "callspec") else None
         if isinstance(version, str) and _why_not(version) is None and not _built(version):
             item.add_marker(pytest.mark.timeout(2 * BUILD_SECONDS + START_SECONDS))
