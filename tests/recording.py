@@ -12,7 +12,8 @@ from typing import Any
 
 from apftop.records.raw import Endpoint, Sample
 
-FOLDER = Path(os.environ.get("APFTOP_RECORDINGS") or Path(__file__).parent / "recordings")
+SHIPPED = Path(__file__).parent / "recordings"
+FOLDER = Path(os.environ.get("APFTOP_RECORDINGS") or SHIPPED)
 ENDPOINTS = (Endpoint.LEVELS, Endpoint.QUEUES, Endpoint.REQUESTS, Endpoint.METRICS)
 
 
@@ -46,9 +47,9 @@ class Recording:
         return sorted({scrape.replica for scrape in self.scrapes})
 
 
-def recordings() -> list[Recording]:
-    """All recordings of the folder that APFTOP_RECORDINGS names, else the cuts that ship with the tests."""
-    return [_read(path) for path in sorted(FOLDER.glob("*.jsonl.gz"))]
+def recordings(folder: Path = FOLDER) -> list[Recording]:
+    """All recordings of a folder: that which APFTOP_RECORDINGS names, else the cuts that ship with the tests."""
+    return [_read(path) for path in sorted(folder.glob("*.jsonl.gz"))]
 
 
 def _read(path: Path) -> Recording:

@@ -11,12 +11,12 @@ from apftop.collect.writer import write_bundle
 from apftop.parse.body import pick
 from apftop.parse.vocabulary import wanted
 from apftop.records.raw import FLOW_SCHEMA_UID, LEVEL_UID, Endpoint, Sample
-from tests.recording import Recording, Scrape, recordings
+from tests.recording import SHIPPED, Recording, Scrape, recordings
 
 TEXT = "text/plain; version=0.0.4; charset=utf-8"
 FIRST = (Endpoint.LEVELS, Endpoint.METRICS)
 LATER = (Endpoint.LEVELS, Endpoint.QUEUES, Endpoint.REQUESTS, Endpoint.METRICS)
-RECORDINGS = recordings()
+RECORDINGS = recordings(SHIPPED)
 DUMP = (
     b"PriorityLevelName, ActiveQueues, IsIdle, IsQuiescing, WaitingRequests, ExecutingRequests\n"
     b"exempt,            0,            true,   false,       0,               1\n"
