@@ -48,10 +48,11 @@ def complain(lines: Iterable[str]) -> None:
 
 @contextlib.contextmanager
 def said_if_slow(line: str, after_s: float = SLOW_S) -> Iterator[None]:
-    """Say what is being waited for, once that takes long."""
+    """Tell who sits at a terminal what is being waited for, once that takes long."""
     later = threading.Timer(after_s, complain, ((line,),))
     later.daemon = True
-    later.start()
+    if sys.stderr is not None and sys.stderr.isatty():
+        later.start()
     try:
         yield
     finally:

@@ -102,7 +102,7 @@ def seconds(value: float | None) -> str:
     if value is None:
         return UNKNOWN
     size = abs(value)
-    if size == 0:
+    if size < 5e-7:
         return "0s"
     if size < 0.001:
         return f"{value * 1e6:.0f}us"

@@ -36,17 +36,22 @@ def test_help_that_cannot_be_written_is_one_line() -> None:
     one_line(shell("--help > /dev/full"), "No space left", "--debug FILE", code=1)
 
 
-def test_what_takes_long_is_told_and_what_does_not_is_not(capsys: pytest.CaptureFixture[str]) -> None:
-    with said_if_slow("waiting for a plugin", after_s=60.0):
-        pass
-    assert capsys.readouterr().err == ""
-    with said_if_slow("waiting for a plugin", after_s=0.01):
-        deadline = time.monotonic() + 10
-        said = ""
-        while not said and time.monotonic() < deadline:
-            time.sleep(0.01)
-            said = capsys.readouterr().err
-    assert said == "apftop: waiting for a plugin\n"
+def test_who_sits_at_a_terminal_is_told_what_takes_long(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def said(after_s: float, within_s: float) -> str:
+        with said_if_slow("waiting for a plugin", after_s):
+            deadline = time.monotonic() + within_s
+            text = ""
+            while not text and time.monotonic() < deadline:
+                time.sleep(0.01)
+                text = capsys.readouterr().err
+        return text
+
+    assert said(0.01, 0.2) == ""
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    assert said(60.0, 0.1) == ""
+    assert said(0.01, 10.0) == "apftop: waiting for a plugin\n"
 
 
 @pytest.mark.parametrize("interval", ["nan", "inf", "0.5", "4000", "soon"])

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Any
 
 from apftop.access import Access
 from apftop.cli_options import access_overrides
 from apftop.cluster import reach
+from apftop.failures import Deadlines
 from apftop.fetch import Manner, Turn, ask, open_session, run
-from apftop.output import said_if_slow
+from apftop.output import SLOW_S, said_if_slow
 from apftop.parse.body import picker_of_apf
 from apftop.parse.vocabulary import asked_names
 from apftop.poll.discover import Found, discovered
@@ -64,14 +66,23 @@ async def _found(way: Access) -> Found:
 
 def first_look(at: Servers, interval_s: float) -> list[Sample]:
     """Two looks at each server, and one at the leases. Blocks. Raises Unreachable."""
-    samples = run(at.accesses, [Turn(FIRST), Turn(LATER, interval_s)], manner_of_looks())
+    with _waiting(at, interval_s):
+        samples = run(at.accesses, [Turn(FIRST), Turn(LATER, interval_s)], manner_of_looks())
     answering = {sample.replica for sample in samples if sample.status is not None}
     return samples + asyncio.run(_leases([access for access in at.accesses if access.name in answering]))
 
 
 def next_look(at: Servers, interval_s: float) -> list[Sample]:
     """One more look at each server, after a while. Blocks. Raises Unreachable."""
-    return run(at.accesses, [Turn((), 0.0), Turn((*LATER, *OBJECTS), interval_s)], manner_of_looks())
+    with _waiting(at, interval_s):
+        return run(at.accesses, [Turn((), 0.0), Turn((*LATER, *OBJECTS), interval_s)], manner_of_looks())
+
+
+def _waiting(at: Servers, interval_s: float) -> AbstractContextManager[None]:
+    """Say why nothing is shown yet, where a server takes its time."""
+    longest = Deadlines().first_byte_s
+    line = f"still waiting for {at.source}: a server that hangs is given {longest:g} s for each look; ctrl+c ends"
+    return said_if_slow(line, after_s=interval_s + SLOW_S)
 
 
 async def _leases(accesses: Sequence[Access]) -> list[Sample]:

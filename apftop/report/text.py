@@ -144,7 +144,11 @@ def _flows(replica: Replica) -> Iterable[str]:
 def _totals(frame: Frame) -> Iterable[str]:
     totals = frame.totals
     hot = f", worst on {plain(totals.hot)}" if totals.hot else ""
-    yield f"all kube-apiservers: nominal sum {whole(totals.nominal_sum)}, {percent(totals.refused_share)} refused{hot}"
+    servers = [one for one in frame.replicas.values() if one.kind != "extension"]
+    known = sum(bool(one.levels) for one in servers)
+    whose = "all" if known == len(servers) else f"{known} of {len(servers)}"
+    refused = percent(totals.refused_share)
+    yield f"{whose} kube-apiservers: nominal sum {whole(totals.nominal_sum)}, {refused} refused{hot}"
     for name, level in totals.levels.items():
         if level.skew is not None and level.skew >= 1.5 and level.dispatched_per_s:
             top = max(level.share_of_dispatch, key=lambda one: level.share_of_dispatch[one])

@@ -117,8 +117,8 @@ def _seen(moment: Moment) -> Iterable[Part]:
     if not moment.frame.replicas:
         yield Part(1, "no answer yet", "warn")
     elif known:
-        seen, of = sum(map(answers, known)), len(known) + hidden(moment)
-        lost = any(reach(one) in ("silent", "denied") for one in known)
+        seen, of = sum(answers(moment, one) for one in known), len(known) + hidden(moment)
+        lost = any(reach(moment, one) in ("silent", "denied") for one in known)
         mark: Mark = "bad" if lost else "warn" if seen < of else ""
         yield Part(1, f"{seen} of {of} replica{'s' if of != 1 else ''}", mark)
 
@@ -132,7 +132,7 @@ def _verdict(moment: Moment) -> Part:
     if not found:
         return Part(2, "nothing known yet", "dim")
     hurt = [place for place in found if place.level.state in TROUBLE]
-    now = [place for place in hurt if answers(place.replica)]
+    now = [place for place in hurt if answers(moment, place.replica)]
     if not hurt:
         unknown = any(place.level.state == "unknown" for place in found)
         if unknown or hidden(moment) or not all(_is_seen(moment, one) for one in moment.frame.replicas.values()):
@@ -146,7 +146,7 @@ def _verdict(moment: Moment) -> Part:
 
 
 def _is_seen(moment: Moment, replica: Replica) -> bool:
-    return bool(replica.levels) and answers(replica) and not metrics_stale(moment, replica)
+    return bool(replica.levels) and answers(moment, replica) and not metrics_stale(moment, replica)
 
 
 def _second(moment: Moment, look: Look) -> list[Part]:

@@ -22,7 +22,7 @@ def lacking(moment: Moment, look: Look, endpoint: Endpoint, has: Callable[[Repli
     """One line for each reason why replicas in scope do not have, or do not renew, the dump of an endpoint."""
     reasons: dict[str, list[str]] = defaultdict(list)
     for replica in replicas_of(moment, look):
-        if not has(replica) and reach(replica) == "silent" and replica.problems:
+        if not has(replica) and reach(moment, replica) == "silent" and replica.problems:
             reasons[replica.problems[0]].append(replica.name)
             continue
         plan = moment.plans.get(replica.name)

@@ -103,7 +103,7 @@ def _line(place: Place, moment: Moment, *, counts: bool) -> Line:
         nobody_waits=_nobody_waits(place, moment),
         trend=moment.trends.get((replica.name, level.name)),
         counts=counts,
-        lost=not answers(replica),
+        lost=not answers(moment, replica),
         metrics_stale=metrics_stale(moment, replica),
         seats_stale=is_stale(moment, replica, level.seats_from),
         waiting_stale=is_stale(moment, replica, level.waiting_from),

@@ -10,7 +10,7 @@ from apftop.records.frame import Replica
 from apftop.records.moment import Moment
 from apftop.records.raw import Endpoint
 from apftop.sheets import columns
-from apftop.sheets.answering import Reach, answers, left_out, problems, reach, reach_text
+from apftop.sheets.answering import Reach, left_out, problems, reach, reach_text
 from apftop.sheets.figures import BLANK, STALE, UNKNOWN, add, count, marked, number, rejections, words
 from apftop.sheets.look import Look, View
 from apftop.sheets.scope import is_stale, metrics_stale, nobody, replicas_of, title
@@ -28,6 +28,8 @@ class Line:
     """One replica and its plan; `stale` and `old` say that its metrics, and its dumps of levels, were not renewed."""
 
     replica: Replica
+    reach: Reach
+    reach_text: str
     plan: Plan | None
     now: float
     counts: bool
@@ -55,6 +57,8 @@ def table(moment: Moment, look: Look) -> Table:
 def _line(replica: Replica, moment: Moment, look: Look) -> Line:
     return Line(
         replica=replica,
+        reach=reach(moment, replica),
+        reach_text=reach_text(moment, replica),
         plan=moment.plans.get(replica.name),
         now=moment.now,
         counts=look.totals,
@@ -63,9 +67,10 @@ def _line(replica: Replica, moment: Moment, look: Look) -> Line:
     )
 
 
-def _rank(line: Line) -> tuple[bool, tuple[object, ...], str]:
-    found = places([line.replica])
-    return answers(line.replica), rank(worst(found).level) if found else (), line.replica.name
+def _rank(line: Line) -> tuple[bool, bool, tuple[object, ...], str]:
+    """Where no level is in trouble replicas go by their names: how busy they are changes all the time."""
+    hurt = [place for place in places([line.replica]) if place.level.state in TROUBLE]
+    return line.reach in ("ok", "partly"), not hurt, rank(worst(hurt).level) if hurt else (), line.replica.name
 
 
 def _worst(line: Line) -> Cell:
@@ -74,9 +79,9 @@ def _worst(line: Line) -> Cell:
         return UNKNOWN
     level = worst(found).level
     if level.state not in TROUBLE:
-        return words(level.state if level.state == "unknown" else "no level in trouble")
-    was = "" if answers(line.replica) else "was "
-    return words(f"{was}{level.state}: {level.name}", MARKS.get(level.state, ""))
+        return words(level.state if level.state == "unknown" else "no trouble")
+    was = "was " if line.reach in ("silent", "denied") else ""
+    return words(f"{level.name} {was}{level.state}", MARKS.get(level.state, ""))
 
 
 def _seats(line: Line) -> Cell:
@@ -161,7 +166,7 @@ SHOWN: tuple[Shown[Line], ...] = (
             "text",
             most=60,
         ),
-        lambda line: words(reach_text(line.replica), REACH_MARKS.get(reach(line.replica), "good")),
+        lambda line: words(line.reach_text, REACH_MARKS.get(line.reach, "good")),
     ),
     Shown(
         Column(

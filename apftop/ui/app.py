@@ -8,9 +8,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from functools import partial
-from pathlib import Path
 from typing import ClassVar
 
 from textual.app import ComposeResult, SystemCommand
@@ -26,6 +24,7 @@ from apftop.records.raw import Sample
 from apftop.sheets.look import Look, View
 from apftop.sheets.sheet import Cell, RowKey, Sheet
 from apftop.ui import steps
+from apftop.ui.bundle_name import new_name
 from apftop.ui.caption import caption, notes
 from apftop.ui.clipboard import copying, in_words
 from apftop.ui.ending import Ending, Ends
@@ -34,6 +33,7 @@ from apftop.ui.key_line import KeyLine
 from apftop.ui.keys import KEYS, keys_of
 from apftop.ui.moments import Arrived, Frozen
 from apftop.ui.paint import Lines
+from apftop.ui.palette import Palette
 from apftop.ui.prompt import Prompt
 from apftop.ui.shown import header_of, sheet_of, told
 from apftop.ui.source import OpenSource, Save
@@ -285,13 +285,16 @@ class Apftop(Ending, inherit_bindings=False):
         self.run_worker(self._write(self._moment.samples), group="write")
 
     async def _write(self, samples: tuple[Sample, ...]) -> None:
-        name = f"apftop-{datetime.fromtimestamp(self._clock(), UTC):%Y%m%dT%H%M%SZ}"
         try:
-            written = await in_daemon(lambda: self._save(samples, Path.cwd() / name))
+            written = await in_daemon(lambda: self._save(samples, new_name(self._clock())))
         except Exception as error:  # noqa: BLE001  whatever kept it from being written is told
             self._say(f"cannot write a bundle: {told(error)}", error=True)
         else:
             self._say(f"written: {plain(str(written))}")
+
+    def action_command_palette(self) -> None:
+        if not isinstance(self.screen, Palette):
+            self.push_screen(Palette(id="--command-palette"))
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """What the palette offers: every key that does something."""

@@ -1,4 +1,4 @@
-"""The help of one view: its keys, what its columns mean and where they come from, and how to filter."""
+"""The help of one view: keys and signs, what its columns mean and where they come from, and how to filter."""
 
 from __future__ import annotations
 
@@ -25,6 +25,14 @@ FILTER = (
     ("{name}~part !{name}~part", "part of the text of a cell"),
     ('"two words"', "text with spaces or signs"),
 )
+SIGNS = (
+    ("-", "unknown, which is never 0"),
+    ("~", "old: not renewed when it should have been; of a sum or a worst one: not known of all replicas"),
+    ("1s-2s, <=5ms, >60s", "the bounds between which a wait lies; > is beyond the last one"),
+    ("dumps 1s, over 2s", "the oldest of the newest answers, and what time rates are of; stale: asked again in vain"),
+    ("! …", "what is wrong, and what to do; all of it in view 6, and by `apftop doctor`"),
+    ("click", "on a row, a title or a key; twice on a row to go into it"),
+)
 EXAMPLES = (("number", ">5"), ("seconds", ">=200ms"), ("share", "<50%"))
 _INDENT = 22
 Entries = Iterable[tuple[str, str]]
@@ -36,12 +44,13 @@ def help_text(sheet: Sheet, width: int) -> Content:
     keys = [(keys_of(one), one.description) for one in (*table_keys, *KEYS)]
     columns = [(one.title, f"{one.help} (from {one.source})" if one.source else one.help) for one in sheet.columns]
     parts: list[str | Content | tuple[str, str]] = []
-    for title, entries in (("Keys", keys), (f"Columns of {sheet.title}", columns), ("Filter", _filter(sheet))):
+    about = (("Keys", keys), ("Signs", SIGNS), (f"Columns of {sheet.title}", columns), ("Filter", filter_help(sheet)))
+    for title, entries in about:
         parts += [(f"{title}\n", "bold underline"), "\n".join(_lines(entries, width)), "\n\n"]
     return Content.assemble(*parts)
 
 
-def _filter(sheet: Sheet) -> Entries:
+def filter_help(sheet: Sheet) -> Entries:
     """How to filter, by examples that this view understands."""
     first = {column.kind: column.key for column in reversed(sheet.columns)}
     numbers = " ".join(f"{first[kind]}{condition}" for kind, condition in EXAMPLES if kind in first)

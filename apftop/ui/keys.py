@@ -14,8 +14,8 @@ VIEWS: Final = tuple(
 )
 KEYS: Final = (
     *VIEWS,
-    Binding("tab", "scope(1)", "rows of each replica, summed, of one after another", id="scope.next"),
-    Binding("shift+tab", "scope(-1)", "rows of one replica before another, summed, of each", id="scope.previous"),
+    Binding("tab", "scope(1)", "scope: each replica, all summed, one replica after another", id="scope.next"),
+    Binding("shift+tab", "scope(-1)", "scope, backwards", id="scope.previous"),
     Binding("escape", "undo", "undo one thing: the filter, the way into a row", id="undo"),
     Binding("space,p", "freeze", "freeze the view; polling goes on", id="freeze"),
     Binding("slash", "filter", "filter", id="filter"),

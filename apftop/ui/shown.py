@@ -7,7 +7,7 @@ import traceback
 from collections.abc import Sequence
 from dataclasses import replace
 
-from apftop.errors import one_line
+from apftop.errors import Trouble, one_line
 from apftop.present import plain
 from apftop.records.moment import Moment
 from apftop.sheets.header import header
@@ -40,7 +40,7 @@ def header_of(moment: Moment, look: Look, now: float, width: int, marks: Sequenc
 def told(error: BaseException) -> str:
     """An error in one line that any terminal can show; its traceback goes to the log."""
     _LOG.debug("%s", "".join(traceback.format_exception(error)))
-    return plain(one_line(f"{type(error).__name__}: {error}"))
+    return plain(one_line(str(error) if isinstance(error, Trouble) else f"{type(error).__name__}: {error}"))
 
 
 def _empty(look: Look, why: str) -> Sheet:

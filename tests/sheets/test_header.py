@@ -206,6 +206,15 @@ def test_an_answer_that_is_overdue_is_marked_before_its_server_has_failed() -> N
     assert lines(moment, now=1026.0)[1].startswith("metrics 16s~, over 10s")
 
 
+def test_a_server_that_lets_all_questions_wait_too_long_is_not_counted_and_has_a_line() -> None:
+    moment = replace(moment_of(*busy("kas-1"), *busy("kas-2")), plans={"kas-2": Plan({Endpoint.METRICS: 5.0})})
+
+    assert lines(moment, now=1024.0)[0].endswith("  2 of 2 replicas  saturated: load on kas-1, +1 more")
+    first, _, third = lines(moment, now=1026.0)
+    assert first.endswith("  1 of 2 replicas  saturated: load on kas-1")
+    assert third == "! kas-2: no answer for 16s"
+
+
 def test_what_is_left_out_of_a_server_that_does_not_answer_is_not_told() -> None:
     moment = moment_of(failed("kas", Endpoint.METRICS, 1010.0))
     moment = replace(moment, plans={"kas": Plan({}, left_out={Endpoint.QUEUES: "how large it would be is not known"})})

@@ -24,6 +24,11 @@ def test_a_span_has_two_units_at_most(seconds: float | None, text: str) -> None:
     assert span(seconds) == text
 
 
+@pytest.mark.parametrize(("value", "text"), [(0, "0s"), (-1e-9, "0s"), (2e-6, "2us"), (0.86, "860ms"), (14.9, "14.9s")])
+def test_a_duration_too_short_to_show_is_none(value: float, text: str) -> None:
+    assert seconds(value) == text
+
+
 @pytest.mark.parametrize(
     ("value", "text"),
     [

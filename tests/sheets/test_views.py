@@ -327,7 +327,7 @@ class TestReplicas:
             "version": "v1.30.4",
             "reach": "partly: requests 403",
             "apf": "ok",
-            "worst": "saturated: load",
+            "worst": "load saturated",
             "seats": "9/-",
             "nominal": "8",
             "waiting": "3",

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from textual.binding import Binding
 
+from apftop.errors import Trouble
 from apftop.records.raw import Endpoint
-from apftop.sheets.look import View
-from apftop.ui.help import Help
+from apftop.sheets.filter import parse
+from apftop.sheets.look import Look, View
+from apftop.sheets.views import sheet
+from apftop.ui.bundle_name import new_name
+from apftop.ui.help import Help, filter_help
 from apftop.ui.keys import KEYS, keys_of
 from apftop.ui.table import Table
 from tests.ui.moments import REPLICAS, a_moment
@@ -197,6 +202,25 @@ async def test_a_bundle_that_cannot_be_written_is_told() -> None:
         assert "[device]" in " ".join(screen.text.split())
 
 
+def test_a_bundle_has_a_name_that_nothing_has_yet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    first = new_name(0.0)
+    first.mkdir()
+
+    assert first == tmp_path / "apftop-19700101T000000Z"
+    assert new_name(0.0) == tmp_path / "apftop-19700101T000000Z-2"
+
+
+def test_a_folder_that_is_gone_is_told_in_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+
+    with pytest.raises(Trouble, match="was started in is gone"):
+        new_name(0.0)
+
+
 async def test_a_row_is_copied_as_text_with_its_time_and_place(monkeypatch: pytest.MonkeyPatch) -> None:
     async with shown() as screen:
         copied = written_to(screen, monkeypatch)
@@ -213,6 +237,15 @@ def written_to(screen: Shown, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.delenv("TMUX", raising=False)
     monkeypatch.setattr(screen.app._driver, "write", written.append)
     return written
+
+
+@pytest.mark.parametrize("view", list(View))
+def test_each_view_understands_the_filters_that_its_help_gives(view: View) -> None:
+    found = sheet(a_moment(), Look(view=view))
+    examples = [example for example, _ in filter_help(found)]
+
+    assert len(examples) == 6
+    assert all(parse(example, found.columns) for example in examples)
 
 
 @pytest.mark.parametrize("key", ["question_mark", "h", "f1"])

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from apftop.records.asking import Plan
+from apftop.records.raw import Endpoint
 from tests.ui.moments import a_moment
 from tests.ui.screen import shown
 
@@ -55,6 +58,41 @@ async def test_before_the_first_moment_the_screen_says_what_it_waits_for() -> No
         assert "no server has answered yet" in screen.text
         await screen.send(a_moment())
         assert "3 of 3 replicas" in screen.text
+
+
+async def test_what_is_wrong_is_told_to_its_end_where_the_screen_has_room() -> None:
+    moment, told = a_moment(), [f"problem {number} of this server" for number in range(12)]
+    one = replace(next(iter(moment.frame.replicas.values())), problems=tuple(told))
+    moment = replace(moment, frame=replace(moment.frame, replicas={one.name: one}))
+    async with shown((80, 24), first=moment) as screen:
+        await screen.press("6")
+        assert all(f"! kas-1: {line}" in screen.lines for line in told)
+        await screen.pilot.resize_terminal(80, 12)
+        await screen.send(replace(moment, number=2))
+        assert any(line.endswith("of this server … `apftop doctor` tells all") for line in screen.lines)
+
+
+async def test_numbers_grow_old_though_no_server_says_anything() -> None:
+    moment = a_moment()
+    every_s = {Endpoint.METRICS: 5.0, Endpoint.LEVELS: 2.0}
+    async with shown(first=replace(moment, plans=dict.fromkeys(moment.frame.replicas, Plan(every_s)))) as screen:
+        assert "saturated~" not in screen.text
+        screen.clock.now += 20
+        await screen.pilot.pause(1.5)
+        assert "saturated~" in screen.text
+        assert "0 of 3 replicas  was saturated" in screen.text
+        assert "! all 3 replicas: no answer for 23s" in screen.text
+        await screen.press("space")
+        screen.clock.now += 40
+        await screen.pilot.pause(1.5)
+        assert "no answer for 23s" in screen.text
+
+
+@pytest.mark.parametrize("size", [(80, 24), (10, 3)])
+async def test_the_palette_bears_its_keys_at_any_size(size: tuple[int, int]) -> None:
+    async with shown(size) as screen:
+        await screen.press("colon", "pagedown", "pageup", "ctrl+end", "down", "z", "z", "pagedown", "enter", "escape")
+        assert screen.app.is_running
 
 
 async def test_no_change_of_size_breaks_the_screen() -> None:

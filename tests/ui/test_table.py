@@ -228,6 +228,22 @@ async def test_columns_that_do_not_fit_go_and_come_back() -> None:
         assert "NOTE" in lines_of(table)[0]
 
 
+async def test_columns_do_not_come_and_go_with_their_numbers() -> None:
+    async with alone((24, 12)) as (table, pilot, _):
+        table.show(a_sheet(names(3)))
+        await pilot.pause()
+        small = lines_of(table)[0]
+        table.show(a_sheet(names(3), {"row1": 1e12}))
+        large = lines_of(table)[0]
+        table.show(a_sheet(names(9)))
+        assert "NOTE" in small
+        assert "NOTE" not in large
+        assert lines_of(table)[0] == large
+        table.jump(None)
+        table.show(a_sheet(names(3)))
+        assert lines_of(table)[0] == small
+
+
 async def test_no_size_breaks_it() -> None:
     async with alone() as (table, pilot, _):
         table.show(a_sheet(names(100)))
@@ -264,6 +280,13 @@ async def test_markup_and_escapes_are_text() -> None:
         table.show(a_sheet(hostile))
         await pilot.pause()
         assert [line.split("  ")[0] for line in lines_of(table)[1:6]] == hostile
+
+
+async def test_a_long_reason_why_there_is_nothing_is_told_to_its_end() -> None:
+    async with alone((30, 12)) as (table, pilot, _):
+        table.show(Sheet("things", COLUMNS, (), 0, empty="a dump of queues is not there: connection refused: 10.0.0.1"))
+        await pilot.pause()
+        assert lines_of(table)[1:4] == ["a dump of queues is not", "there: connection refused:", "10.0.0.1"]
 
 
 async def test_an_empty_sheet_says_why() -> None:
