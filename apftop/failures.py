@@ -114,7 +114,8 @@ async def _certificate(refused: Exception, access: Access, proxy: str, deadlines
         expected = access.server_hostname or urlsplit(access.url).hostname
         names = "" if proxy else await _names(access, expected, deadlines.connect_s)
         return f"TLS: certificate is for other names{names}, not {expected}: {where}; --tls-server-name picks one"
-    return f"TLS: certificate not trusted ({getattr(refused, 'verify_message', 'no reason given')}): {where}"
+    why = getattr(refused, "verify_message", "no reason given")
+    return f"TLS: certificate not trusted ({why}): {where}; --ca-file names its authority"
 
 
 async def _names(access: Access, expected: str | None, within_s: float) -> str:

@@ -24,17 +24,20 @@ LOST = {
 
 
 def access_problems(outcomes: Mapping[Endpoint, Outcome]) -> list[str]:
-    """One line for each status that is not 200 and each error, naming the endpoints that it struck."""
+    """One line for each status that is not 200 and each error, naming the endpoints that it struck.
+
+    Objects are asked of one server for all: why it did not give them is of no account where this server is silent too.
+    """
     by_status: dict[int, list[str]] = defaultdict(list)
-    by_error: dict[str, list[str]] = defaultdict(list)
+    by_error: dict[str, list[Endpoint]] = defaultdict(list)
     for endpoint, outcome in outcomes.items():
-        group = _group(endpoint)
         if outcome.error:
-            by_error[outcome.error].append(group)
+            by_error[outcome.error].append(endpoint)
         elif outcome.status not in (None, 200):
-            by_status[outcome.status or 0].append(group)
+            by_status[outcome.status or 0].append(_group(endpoint))
+    own = [error for error, endpoints in by_error.items() if any(endpoint not in OBJECTS for endpoint in endpoints)]
     lines = [line for status, groups in sorted(by_status.items()) for line in _status_lines(status, _unique(groups))]
-    return lines + list(by_error)
+    return lines + (own or list(by_error))
 
 
 def _status_lines(status: int, groups: list[str]) -> list[str]:

@@ -52,7 +52,7 @@ class TestNoAnswer:
         for ca_file in (None, str(Ca(tmp_path / "other").ca_file)):
             error = fails(replace(access, ca_file=ca_file))
             assert error.startswith("TLS: certificate not trusted (")
-            assert error.endswith(f"): 127.0.0.1:{server.port}")
+            assert error.endswith(f"): 127.0.0.1:{server.port}; --ca-file names its authority")
 
     def test_not_tls(self, ca: Ca) -> None:
         with Server(None) as plain:
