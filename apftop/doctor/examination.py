@@ -15,7 +15,7 @@ from apftop.derive.own import DUMP_REQUESTS_PATH
 from apftop.lanes import plan
 from apftop.live import fold
 from apftop.records.asking import Demand, Plan
-from apftop.records.frame import Frame, Replica
+from apftop.records.frame import Replica
 from apftop.records.raw import DUMPS, OBJECTS, Endpoint, Sample
 from apftop.records.state import ReplicaState
 
@@ -114,13 +114,8 @@ def examine(
         leases=_answer(leases[-1]) if leases else None,
         slices=_answer(slices) if slices else None,
         alive=seen.servers_alive,
-        hidden=_hidden(seen),
+        hidden=seen.servers_hidden,
     )
-
-
-def _hidden(seen: Frame) -> int:
-    known = sum(replica.kind != "extension" for replica in seen.replicas.values())
-    return max(0, (seen.servers_alive or 0) - known)
 
 
 def _examined(

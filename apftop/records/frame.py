@@ -377,3 +377,13 @@ class Frame:
     replicas: Mapping[str, Replica]
     totals: Totals
     servers_alive: int | None
+
+    @property
+    def servers(self) -> tuple[Replica, ...]:
+        """The replicas that are kube-apiservers, as far as that is known."""
+        return tuple(one for one in self.replicas.values() if one.kind != "extension")
+
+    @property
+    def servers_hidden(self) -> int:
+        """How many servers are alive by their leases and not among the known ones; 0 where that is not known."""
+        return max(0, (self.servers_alive or 0) - len(self.servers))

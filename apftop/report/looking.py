@@ -111,9 +111,8 @@ def notes(at: Servers, seen: Frame) -> tuple[str, ...]:
 
 def unseen(seen: Frame) -> tuple[str, ...]:
     """A line on kube-apiservers that are alive by their leases and were not looked at."""
-    known = sum(replica.kind != "extension" for replica in seen.replicas.values())
-    alive = seen.servers_alive or 0
-    if alive <= known:
+    known, alive = len(seen.servers), seen.servers_alive
+    if not seen.servers_hidden:
         return ()
     way = "the URL leads to one of them, or to a load balancer" if known == 1 else "only these are looked at"
     return (f"{known} of {alive} API servers that are alive by their leases: {way}; name all with --server",)

@@ -63,12 +63,12 @@ def answers(moment: Moment, replica: Replica) -> bool:
 
 def servers(moment: Moment) -> tuple[Replica, ...]:
     """The replicas that are kube-apiservers, as far as that is known."""
-    return tuple(one for one in moment.frame.replicas.values() if one.kind != "extension")
+    return moment.frame.servers
 
 
 def hidden(moment: Moment) -> int:
     """How many servers are alive by their leases and not among the known ones; 0 where that is not known."""
-    return max(0, (moment.frame.servers_alive or 0) - len(servers(moment)))
+    return moment.frame.servers_hidden
 
 
 def problems(moment: Moment) -> tuple[str, ...]:
