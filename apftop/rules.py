@@ -97,6 +97,13 @@ class Cost(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     queues_ms: float
 
 
+class Check(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Windows and tolerances of the laws that numbers are held against. Seconds, shares and counts."""
+
+    window_s: float
+    together_s: float
+
+
 class Flows(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How many flows are compared for shared queues."""
 
@@ -115,6 +122,7 @@ class Rules(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     polling: Polling
     hold: Hold
     cost: Cost
+    check: Check
     flows: Flows
 
 

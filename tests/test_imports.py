@@ -40,6 +40,7 @@ ROOMS = (
     "lanes",
     "join",
     "derive",
+    "check",
     "present",
     "trends",
     "watching",

@@ -1,0 +1,48 @@
+"""When things were true, by the server's own clock: an answer of metrics tells its moment by counts of nanoseconds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from apftop.check.point import LevelPoint, Point
+from apftop.records.measures import NANOSECONDS
+
+EXACT = ("dump_time as noted with the dump", "the start of the dump's own request")
+
+
+def dump_s(point: Point) -> float | None:
+    """When the dump of requests was taken (Unix seconds of the server's clock), None where that is not known exactly.
+
+    The dump holds the question for it: its own row tells the server's clock to about a millisecond.
+    """
+    if point.requests is None or point.clock.known_from not in EXACT:
+        return None
+    return point.clock.dump_time
+
+
+def age_s(level: LevelPoint) -> float | None:
+    """How long the level's series have lived when they were read, in seconds: they count nanoseconds (1.26 to 1.37)."""
+    histogram = level.waiting_time or level.executing_time
+    return histogram.count / NANOSECONDS if histogram is not None and histogram.count else None
+
+
+def births(before: Mapping[str, float], point: Point) -> dict[str, float]:
+    """When each level's series began, by the server's clock, bettered by one more point of the same process.
+
+    Metrics are read after the dump, so that dump minus age is too early by the time between: the latest is the best.
+    """
+    found = dict(before)
+    taken = dump_s(point)
+    if taken is None:
+        return found
+    for name, level in point.levels.items():
+        age = age_s(level)
+        if age is not None:
+            found[name] = max(taken - age, found.get(name, taken - age))
+    return found
+
+
+def metrics_s(level: LevelPoint, born: float | None) -> float | None:
+    """When the level's metrics were read (Unix seconds of the server's clock): too early by the smallest lag seen."""
+    age = age_s(level)
+    return None if born is None or age is None else born + age
