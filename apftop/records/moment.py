@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from apftop.records.asking import Plan
+from apftop.records.checks import Checks
 from apftop.records.frame import Frame
 from apftop.records.raw import Sample
 
@@ -31,7 +32,8 @@ class Moment:
 
     `number` counts moments from 1. `plans` are by replica, `trends` by replica and level. `source` says in words where
     the samples come from, such as the kube context. `now` is when the newest sample came (Unix seconds, this machine's
-    clock). `news` are lines about what happened to the polling as a whole, oldest first. `samples` are the answers that
+    clock). `news` are lines about what happened to the polling as a whole, oldest first. `checks` lie beside the
+    frame: what the numbers so far are worth, with simulations as far as they are done. `samples` are the answers that
     the frame stands on, in order of time: of each replica the last two usable ones of metrics and of
     dump_priority_levels, the last one of each other endpoint, and what an endpoint that fails now has said last.
     """
@@ -43,4 +45,5 @@ class Moment:
     plans: Mapping[str, Plan] = field(default_factory=dict)
     trends: Mapping[tuple[str, str], Trend] = field(default_factory=dict)
     news: tuple[str, ...] = ()
+    checks: Checks = field(default_factory=dict)
     samples: tuple[Sample, ...] = ()

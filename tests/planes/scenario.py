@@ -12,13 +12,15 @@ from dataclasses import dataclass, field
 from tests.planes import load
 from tests.planes.client import Client, Json
 from tests.planes.flow import apply_flow
-from tests.planes.objects import allow_loaders, create_namespace, wait_on_replicas
+from tests.planes.objects import allow_loaders, create_namespace, delete_namespace, revoke, wait_on_replicas
+from tests.planes.observe import priority_levels
 from tests.planes.plane import Plane
 from tests.planes.watchers import watchers
 from tests.planes.webhook import exponential, fixed, start_webhook
 
 # A level without seats would keep the probe waiting for a quarter of the default 60 s.
 PROBE_PATH = "/version?timeout=2s"
+LOADERS_ROLE = "recorded-loaders"
 
 
 @dataclass(frozen=True)
@@ -89,15 +91,18 @@ class Happened:
 @contextmanager
 def prepared(plane: Plane, scenario: Scenario) -> Iterator[None]:
     """Has the objects, the slow webhooks and the watches in force on every replica during the block."""
-    allow_loaders(plane)
-    by_name = {level["metadata"]["name"]: level for level in scenario.levels}
-    for schema, user in scenario.schemas:
-        level = by_name[schema["spec"]["priorityLevelConfiguration"]["name"]]
-        apply_flow(plane, level, schema, user, PROBE_PATH)
     with ExitStack() as during:
+        allow_loaders(plane, LOADERS_ROLE)
+        during.callback(revoke, plane, LOADERS_ROLE)
+        during.callback(_remove_flows, plane, scenario)
+        by_name = {level["metadata"]["name"]: level for level in scenario.levels}
+        for schema, user in scenario.schemas:
+            level = by_name[schema["spec"]["priorityLevelConfiguration"]["name"]]
+            apply_flow(plane, level, schema, user, PROBE_PATH)
         for service in scenario.services:
             for namespace in service.namespaces:
                 create_namespace(plane, namespace)
+                during.callback(delete_namespace, plane, namespace)
             during.enter_context(_slow_creations(plane, service))
         for watches in scenario.watches:
             during.enter_context(watchers(plane, watches.namespace, watches.count, watches.replica))
@@ -155,4 +160,16 @@ def _slow_creations(plane: Plane, service: Service) -> Iterator[None]:
         plane.client().apply(configuration)
         wait_on_replicas(plane, f"webhook of {first}", called)
         hook.sleep = fixed(service.mean) if service.seed is None else exponential(service.mean, service.seed)
-        yield
+        try:
+            yield
+        finally:
+            plane.client().remove(configuration)
+
+
+def _remove_flows(plane: Plane, scenario: Scenario) -> None:
+    """Deletes all schemas and then all levels, and waits until every replica has dropped the levels."""
+    client = plane.client()
+    for item in (*(schema for schema, _ in scenario.schemas), *scenario.levels):
+        client.remove(item)
+    names = set(scenario.level_names)
+    wait_on_replicas(plane, f"levels {names} gone", lambda _, its: names.isdisjoint(priority_levels(its)))
