@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from apftop.access import Access
+from apftop.check.checks import Checked, checks_now
+from apftop.check.track import Tracks, followed
 from apftop.derive.frame import frame
 from apftop.errors import one_line
 from apftop.fetch import Manner
@@ -20,6 +22,7 @@ from apftop.live import OWN_KEPT, observe
 from apftop.parse.body import picker_of_apf
 from apftop.poll.net import Net
 from apftop.records.asking import Demand, Plan
+from apftop.records.checks import Checks
 from apftop.records.frame import Frame
 from apftop.records.moment import Moment
 from apftop.records.raw import LEVEL_UID, Endpoint, Sample
@@ -101,10 +104,12 @@ def moment(
     samples: Kept,
     request_timeout_s: float | None = None,
     derived: tuple[State, Frame] | None = None,
+    checks: Checks | None = None,
 ) -> Moment:
     """The moment of what is known now, pure: wherever the samples come from.
 
-    `before` are the trends up to now, `derived` an earlier state with its frame, which spares work.
+    `before` are the trends up to now, `derived` an earlier state with its frame, which spares work. `checks` lie
+    beside the frame.
     """
     seen = frame(state, request_timeout_s, before=derived)
     told = sorted((one for some in samples.values() for one in some), key=_came)
@@ -116,6 +121,7 @@ def moment(
         plans=plans,
         trends=trends(before, seen),
         news=news,
+        checks=checks or {},
         samples=tuple(told),
     )
 
@@ -146,6 +152,8 @@ class Watching:
         self._inbox: queue.SimpleQueue[Item] = queue.SimpleQueue()
         self._stopped = False
         self._state = State()
+        self._tracks: Tracks = {}
+        self._checked = Checked({}, {})
         self._kept: Kept = {}
         self._plans: dict[str, Plan] = {}
         self._news: tuple[str, ...] = ()
@@ -215,7 +223,15 @@ class Watching:
                     self._fail(f"read {item.endpoint} of {item.replica}", error)
                     return
                 self._kept = keep(self._kept, item)
+                self._follow(item)
                 self._plan(item.replica)
+
+    def _follow(self, sample: Sample) -> None:
+        """Remember what checks need."""
+        try:
+            self._tracks = followed(self._tracks, self._state)
+        except Exception as error:  # noqa: BLE001  numbers are shown, checked or not
+            self._fail(f"follow {sample.endpoint} of {sample.replica}", error)
 
     def _plan(self, *replicas: str) -> None:
         """Send plans to the network, if they have changed."""
@@ -244,6 +260,7 @@ class Watching:
                 self._kept,
                 self._request_timeout_s,
                 self._derived,
+                self._check(),
             )
             self._derived = self._state, shown.frame
         except Exception as error:  # noqa: BLE001  what cannot be shown now may be later
@@ -257,6 +274,15 @@ class Watching:
         except Exception:
             log.exception("a moment could not be handed on")
 
+    def _check(self) -> Checks:
+        """The checks of what is known now; without those of a moment that cannot be checked."""
+        try:
+            self._checked = checks_now(self._tracks, self._state, self._checked)
+        except Exception as error:  # noqa: BLE001  numbers are shown, checked or not
+            self._fail("check the numbers", error)
+            self._checked = Checked({}, {})
+        return self._checked.checks
+
     def _forget_others(self) -> None:
         """Leave out what is asked no more, as the way to the replicas is once they are found."""
         asked = self._net.replicas
@@ -264,6 +290,7 @@ class Watching:
             return
         self._state = State({name: one for name, one in self._state.replicas.items() if name in asked})
         self._kept = {key: samples for key, samples in self._kept.items() if key[0] in asked}
+        self._tracks = {name: one for name, one in self._tracks.items() if name in asked}
         self._plans = {name: one for name, one in self._plans.items() if name in asked}
 
     def _fail(self, what: str, error: Exception) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 
 from apftop.check.clocks import clock
 from apftop.check.counting import arrivals, enqueued, executed, refusals, served_waits
@@ -19,9 +20,13 @@ from apftop.check.rows import seat_cap, seats_within_limit, wait_limit
 from apftop.check.same import metrics_moment, same_server
 from apftop.check.sampled import flow_waits, following
 from apftop.check.seats import demand_time, executing_time, seat_time
+from apftop.check.track import Tracks
 from apftop.check.waiting import little_s, waiting_time
 from apftop.check.window import LevelWindow, level_window, window
-from apftop.records.checks import Check, LevelChecks, ReplicaChecks, Verdict
+from apftop.derive.freshness import answers
+from apftop.records.checks import Check, Checks, LevelChecks, ReplicaChecks, Verdict
+from apftop.records.raw import Endpoint
+from apftop.records.state import State
 
 Law = Callable[[LevelWindow], Check | None]
 """None where the law does not apply to the level at all."""
@@ -55,6 +60,30 @@ AT_MOMENTS: tuple[Law, ...] = (
 """Laws about moments: held at each dump of the window, of which one is enough."""
 
 ORDER: dict[Verdict, int] = {"off": 0, "ok": 1, "unknown": 2}
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """Checks with the tracks that they were made of."""
+
+    tracks: Tracks
+    checks: Checks
+
+
+def checks_now(tracks: Tracks, state: State, before: Checked) -> Checked:
+    """The checks of all servers whose metrics answer; those of a track that has not moved since are as `before`."""
+    known = {
+        name: track
+        for name, track in tracks.items()
+        if track.points and answers(state.replicas[name], Endpoint.METRICS)
+    }
+    return Checked(
+        known,
+        {
+            name: before.checks[name] if before.tracks.get(name) is track else checked(track)
+            for name, track in known.items()
+        },
+    )
 
 
 def checked(track: Track) -> ReplicaChecks:

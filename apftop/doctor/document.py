@@ -7,8 +7,8 @@ from typing import Any
 from apftop import __version__
 from apftop.doctor.examination import Answer, Examination, Examined
 from apftop.doctor.grants import grant, missing
-from apftop.report.document import number, when
 from apftop.report.looking import Servers
+from apftop.report.numbers import number, when
 
 SCHEMA = "apftop.doctor/1"
 

@@ -14,14 +14,14 @@ from apftop.bundle import read_bundle
 from apftop.cli_options import asks_servers
 from apftop.derive.frame import frame
 from apftop.errors import UNREAD
-from apftop.live import fold
 from apftop.output import complain, write
 from apftop.parse.body import pick
 from apftop.parse.vocabulary import wanted
 from apftop.present import json_text
+from apftop.records.checks import Checks
 from apftop.records.frame import Frame
-from apftop.records.state import State
 from apftop.report.document import document, taken_of
+from apftop.report.known import Known, checked_all, taken_in
 from apftop.report.looking import Servers, first_look, next_look, notes, servers, unseen
 from apftop.report.text import text
 
@@ -31,6 +31,7 @@ class Look:
     """One Frame and how it came about. `notes` say what it cannot show, though nothing went wrong."""
 
     frame: Frame
+    checks: Checks
     source: str
     t0: float | None
     t1: float | None
@@ -58,31 +59,32 @@ def report(path: Path | None, options: Mapping[str, Any], *, count_given: bool) 
 def _bundle(path: Path, options: Mapping[str, Any]) -> Look:
     families = wanted()
     bundle = read_bundle(path, lambda chunks, kind, encoding: pick(chunks, kind, encoding, families))
-    seen = frame(fold(bundle.samples), options["request_timeout"])
+    known = taken_in(bundle.samples)
+    seen, checks = frame(known.state, options["request_timeout"]), checked_all(known)
     times = bundle.times
     source = f"{path} ({times.source})" if times.source else str(path)
     if not times.shown:
-        return Look(seen, source, None, None, times.interval_s, bundle.problems, unseen(seen))
+        return Look(seen, checks, source, None, None, times.interval_s, bundle.problems, unseen(seen))
     t0, t1 = times.t0 or seen.t0, times.t1 or seen.t1
-    return Look(seen, source, t0, t1, times.interval_s or _window(seen), bundle.problems, unseen(seen))
+    return Look(seen, checks, source, t0, t1, times.interval_s or _window(seen), bundle.problems, unseen(seen))
 
 
 def _live(options: Mapping[str, Any], *, endless: bool) -> Iterator[Look]:
     at = servers(options)
-    state = fold(first_look(at, options["interval"]))
+    known = taken_in(first_look(at, options["interval"]))
     number = 1
     while True:
-        yield _live_look(state, at, options)
+        yield _live_look(known, at, options)
         if not endless and number >= options["count"]:
             return
         number += 1
-        state = fold(next_look(at, options["interval"]), state)
+        known = taken_in(next_look(at, options["interval"]), known)
 
 
-def _live_look(state: State, at: Servers, options: Mapping[str, Any]) -> Look:
-    seen = frame(state, options["request_timeout"])
+def _live_look(known: Known, at: Servers, options: Mapping[str, Any]) -> Look:
+    seen = frame(known.state, options["request_timeout"])
     interval = seen.t1 - seen.t0 if seen.t0 is not None and seen.t1 is not None else None
-    return Look(seen, at.source, seen.t0, seen.t1, interval, (), notes(at, seen))
+    return Look(seen, checked_all(known), at.source, seen.t0, seen.t1, interval, (), notes(at, seen))
 
 
 def _window(seen: Frame) -> float | None:
@@ -92,12 +94,12 @@ def _window(seen: Frame) -> float | None:
 def _show(look: Look, output: str, *, lines: bool) -> None:
     if output == "json":
         taken = taken_of(look.t0, look.t1, look.interval_s)
-        found = document(look.frame, look.source, taken, (*look.problems, *look.notes))
+        found = document(look.frame, look.source, taken, (*look.problems, *look.notes), look.checks)
         write(json_text(json.dumps(found, ensure_ascii=False, allow_nan=False, indent=None if lines else 2)))
         complain(_problems(look))
     else:
         complain((*look.problems, *look.notes))
-        write(text(look.frame, look.source, look.t0, look.t1, look.interval_s))
+        write(text(look.frame, look.source, look.t0, look.t1, look.interval_s, look.checks))
 
 
 def _problems(look: Look) -> list[str]:

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
 from apftop import __version__
-from apftop.present import UNKNOWN, utc
+from apftop.records.checks import Checks, LevelChecks, ReplicaChecks
 from apftop.records.frame import Flow, Frame, Inside, Level, LevelTotal, Recent, Replica, Request, Schema, Totals
 from apftop.records.measures import Counts, Execution, Quantile, Utilization, Waits, Window
+from apftop.report.checks import check_json, level_json
+from apftop.report.numbers import number, when
 
 SCHEMA = "apftop.report/1"
 
 Json = dict[str, Any]
 
 
-def document(frame: Frame, source: str, taken: Json, problems: tuple[str, ...] = ()) -> Json:
+def document(
+    frame: Frame, source: str, taken: Json, problems: tuple[str, ...] = (), checks: Checks | None = None
+) -> Json:
     """The whole report. `taken` is `{t0, t1, interval_s}` as noted by the taker; see `taken_of` for live looks."""
+    checks = checks or {}
     rows = [(replica, row) for replica in frame.replicas.values() for row in replica.requests or ()]
     single = len(frame.replicas) == 1
     return {
@@ -25,7 +29,9 @@ def document(frame: Frame, source: str, taken: Json, problems: tuple[str, ...] =
         "apftop": __version__,
         "taken": taken,
         "source": source,
-        "replicas": {name: _replica(replica) for name, replica in frame.replicas.items()},
+        "replicas": {
+            name: _replica(replica, checks.get(name, ReplicaChecks())) for name, replica in frame.replicas.items()
+        },
         "totals": _totals(frame.totals),
         "flows": [
             ({} if single else {"replica": replica.name}) | _flow(flow)
@@ -50,20 +56,7 @@ def taken_of(t0: float | None, t1: float | None, interval_s: float | None) -> Js
     }
 
 
-def when(stamp: float | None) -> str | None:
-    """A JSON time: RFC 3339, null where unknown or beyond all calendars."""
-    text = utc(stamp)
-    return None if text == UNKNOWN else text
-
-
-def number(value: float | None) -> float | int | None:
-    """A JSON number: NaN and infinities are null, whole numbers have no fraction, noise beyond 1e-9 is cut."""
-    if value is None or not math.isfinite(value):
-        return None
-    return int(value) if value == int(value) and abs(value) < 2**53 else round(value, 9)
-
-
-def _replica(replica: Replica) -> Json:
+def _replica(replica: Replica, checks: ReplicaChecks) -> Json:
     own = replica.own
     return {
         "version": replica.version,
@@ -97,17 +90,19 @@ def _replica(replica: Replica) -> Json:
         },
         "samples": {name: {"t": when(age.time), "stale": age.stale} for name, age in replica.samples.items()},
         "window": _window(replica.window),
-        "levels": {name: _level(level) for name, level in replica.levels.items()},
+        "levels": {name: _level(level, checks.levels.get(name)) for name, level in replica.levels.items()},
         "schemas": {name: _schema(schema) for name, schema in replica.schemas.items()},
         "sources": dict(replica.sources),
         "cannot_fill": list(replica.cannot_fill),
         "unknown": {"families": list(replica.unknown_families), "columns": list(replica.unknown_columns)},
         "corrections": list(replica.corrections),
+        "model": {"check": checks.verdict},
+        "checks": [check_json(check) for check in checks.checks],
         "problems": list(replica.problems),
     }
 
 
-def _level(level: Level) -> Json:
+def _level(level: Level, checks: LevelChecks | None) -> Json:
     queuing, inside = level.config.queuing if level.config else None, level.inside
     return {
         "type": _type(level),
@@ -146,6 +141,7 @@ def _level(level: Level) -> Json:
         "flows_waiting": inside.flows_waiting if inside else None,
         "max_waiting_per_flow": inside.max_waiting_per_flow if inside else None,
         "next_to_dispatch": _next(level),
+        **level_json(checks),
     }
 
 

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 from apftop.apf.objects import EXEMPT
 from apftop.present import UNKNOWN, interval, percent, plain, rate, seconds, utc, whole
+from apftop.records.checks import Checks, LevelChecks, ReplicaChecks
 from apftop.records.frame import Frame, Level, Replica
+from apftop.report.checks import WORDS, check_lines
 
 MOST_FLOWS = 10
 NAME_WIDTH = 40
@@ -40,11 +42,18 @@ LEVEL_COLUMNS = (
 )
 
 
-def text(frame: Frame, source: str, t0: float | None, t1: float | None, interval_s: float | None) -> str:
+def text(
+    frame: Frame,
+    source: str,
+    t0: float | None,
+    t1: float | None,
+    interval_s: float | None,
+    checks: Checks | None = None,
+) -> str:
     """The whole report."""
     lines = [f"{plain(source)}  {_taken(t0, t1, interval_s)}"]
-    for replica in frame.replicas.values():
-        lines += ["", *_replica(replica)]
+    for name, replica in frame.replicas.items():
+        lines += ["", *_replica(replica, (checks or {}).get(name, ReplicaChecks()))]
     if len(frame.replicas) > 1:
         lines += ["", *_totals(frame)]
     return "\n".join(line.rstrip() for line in lines) + "\n"
@@ -58,7 +67,7 @@ def _taken(t0: float | None, t1: float | None, interval_s: float | None) -> str:
     return f"at {utc(t1)}: no rates" if t1 is not None else "at an unknown time: no rates"
 
 
-def _replica(replica: Replica) -> Iterable[str]:
+def _replica(replica: Replica, checks: ReplicaChecks) -> Iterable[str]:
     yield "  ".join(part for part in _heading(replica) if part)
     for problem in replica.problems:
         yield f"  ! {plain(problem)}"
@@ -70,9 +79,11 @@ def _replica(replica: Replica) -> Iterable[str]:
         yield "  no flow control metrics: APF is switched off here, or this is not an API server with APF"
         return
     if replica.levels:
-        yield from _indented(table(LEVEL_COLUMNS, list(replica.levels.values())))
+        model = Column("MODEL", lambda level: _model(checks.levels.get(level.name)))
+        yield from _indented(table((*LEVEL_COLUMNS, model), list(replica.levels.values())))
     for level in replica.levels.values():
-        yield from (f"  {line}" for line in _remarks(level))
+        yield from _indented(_remarks(level))
+    yield from _indented(check_lines(checks))
     yield from _flows(replica)
     if replica.unknown_families or replica.unknown_columns:
         names = ", ".join(map(plain, (*replica.unknown_families, *replica.unknown_columns)))
@@ -188,6 +199,10 @@ def _rejected(level: Level) -> str:
     window, counts = level.pace.window, level.pace.counts
     parts = [f"{plain(reason)} {rate(window.per_s(number))}" for reason, number in counts.rejected.items()]
     return ", ".join(parts) or "0"
+
+
+def _model(checks: LevelChecks | None) -> str:
+    return UNKNOWN if checks is None else WORDS[checks.verdict]
 
 
 def _full(level: Level) -> str:
