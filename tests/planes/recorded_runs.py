@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.planes.flow import priority_level
-from tests.planes.recorded_corners import borrowing, one_queue, restart, zero_seats
+from tests.planes.recorded_corners import borrowing, one_queue, restart, rivalry, zero_seats
 from tests.planes.recorded_crowds import bursts, contention, schemas, wide
 from tests.planes.scenario import Scenario
 
@@ -44,4 +44,5 @@ RUNS: tuple[Scenario, ...] = (
     restart("restart-a-1.37.2", NEW, 1212, (60, 30)),
     schemas("schemas-b-1.37.2", NEW, 1313, 0.15, (40, 20), 16),
     bursts("bursts-b-1.30.4", OLD, 1414, 0.15, (40, 20), priority_level("load", shares=15, queues=64, hand_size=6)),
+    rivalry("borrowing-b-1.37.2", NEW, 1515, (30, 20)),
 )

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tests.planes import load
 from tests.planes.client import Client, Json
@@ -114,7 +114,7 @@ def happen(plane: Plane, scenario: Scenario, seconds: float) -> Happened:
     happened, ended = Happened(), threading.Event()
     groups = [Later(0.0, scenario.loads), *scenario.later]
     with ThreadPoolExecutor(len(groups)) as threads:
-        running = [threads.submit(_drive, plane, group, ended) for group in groups]
+        running = [threads.submit(_drive, plane, group, seconds - group.at, ended) for group in groups]
         try:
             _act(plane, scenario.events, seconds, happened)
         finally:
@@ -123,10 +123,12 @@ def happen(plane: Plane, scenario: Scenario, seconds: float) -> Happened:
     return happened
 
 
-def _drive(plane: Plane, group: Later, ended: threading.Event) -> list[load.Record]:
+def _drive(plane: Plane, group: Later, seconds: float, ended: threading.Event) -> list[load.Record]:
     if ended.wait(group.at):
         return []
-    with load.running(plane, *group.loads) as background:
+    # A slow open loop sees only between its requests that it was stopped, but it knows its deadline.
+    bounded = (replace(one, seconds=min(one.seconds, seconds)) for one in group.loads)
+    with load.running(plane, *bounded) as background:
         ended.wait()
     return background.records
 

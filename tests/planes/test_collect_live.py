@@ -45,7 +45,7 @@ def test_the_frame_of_a_saved_look_is_that_of_the_look(plane: Plane, name: str, 
     apply_flow(plane, level, schema, "batch")
     try:
         with load.running(plane, load.ClosedLoop("batch", load.get("/version"), concurrency=3, seconds=3)):
-            samples = first_look(servers(options(plane)), 1.0)
+            samples, _ = first_look(servers(options(plane)), 1.0)
     finally:
         remove_flow(plane, level, schema)
     found = read(write_bundle(samples, tmp_path / name, source="test"))
