@@ -65,6 +65,7 @@ class Polling(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     requests_s: float
     requests_slow_s: float
     near_limit: float
+    many_executing: int
     named_s: float
     whole_s: float
     metrics_slowest_s: float
@@ -97,11 +98,96 @@ class Cost(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     queues_ms: float
 
 
+class Counting(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How far counters of one answer may lie apart. Requests and seconds."""
+
+    tear_requests: float
+    tear_s: float
+    tear_deviations: float
+    refusals: float
+
+
+class Waiting(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How far two counts of the time spent waiting may lie apart, and when a server is taken for short of CPU."""
+
+    share: float
+    wake_up_s: float
+    lag_s: float
+    least_s: float
+    late_s: float
+    late_share: float
+
+
+class Seats(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How far two counts of the time that seats are taken may lie apart. Shares and seconds."""
+
+    share: float
+    lag_s: float
+    least_s: float
+    longest_step_s: float
+    seat_share: float
+    seat_least_s: float
+
+
+class Limit(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """For how much of a window a level may be above its limit, or leave seats free while requests wait."""
+
+    over_share: float
+    idle_s: float
+
+
+class Same(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How far metrics and dumps of one server may lie apart. Requests, requests a second, and seconds."""
+
+    rate: float
+    least_per_s: float
+    lag_s: float
+    least: float
+    burst: float
+    settled_s: float
+    made_s: float
+    moment_s: float
+
+
+class ServerClock(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How far a server's clock may be from this machine's. Seconds."""
+
+    tolerance_s: float
+
+
+class Hands(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """When it is no chance that cards are not played. A probability."""
+
+    chance: float
+
+
+class Current(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How far a current limit may be from the rule. Seats, and seconds between adjustments."""
+
+    tolerance_seats: float
+    period_s: float
+
+
+class Objects(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """When a server surely goes by an object. Seconds."""
+
+    settled_s: float
+
+
 class Check(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Windows and tolerances of the laws that numbers are held against. Seconds, shares and counts."""
 
     window_s: float
     together_s: float
+    counting: Counting
+    waiting: Waiting
+    seats: Seats
+    limit: Limit
+    same: Same
+    clock: ServerClock
+    objects: Objects
+    hands: Hands
+    current: Current
 
 
 class Flows(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

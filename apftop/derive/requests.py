@@ -46,6 +46,7 @@ def _request(row: RequestRow, now_ns: int | None, users: frozenset[str]) -> Requ
         final_seats=row.final_seats,
         additional_latency=row.additional_latency,
         executing=row.executing,
+        arrive_ns=row.arrive_ns,
         age_s=_seconds(row.arrive_ns, now_ns),
         wait_s=_seconds(row.arrive_ns, row.start_ns) if row.executing else None,
         executing_s=_seconds(row.start_ns, now_ns) if row.executing else None,

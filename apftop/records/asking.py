@@ -25,13 +25,16 @@ class Demand:
 class Plan:
     """What to ask one replica: the seconds from one asking to the next for each endpoint, and what is left out.
 
-    An endpoint that is not in `every_s` is not asked. `families` are those that metrics are asked for by name; every
+    An endpoint that is not in `every_s` has no turns of its own. `with_metrics` are dumps that are asked for with the
+    metrics only, at least so many seconds apart. `families` are those that metrics are asked for by name; every
     `whole_every_s` seconds, and the first time, all are asked for, to find new ones. `left_out` says in words why an
     endpoint is not asked now. `cost_share` is an estimate of the share of one core that this polling costs the server.
-    `levels_at` is when the dump of priority levels came that tells how large the other dumps will be (Unix seconds).
+    `levels_at` is when the dump of priority levels came that tells how large the other dumps will be (Unix seconds), 0
+    where none does, and None where no plan looks at that.
     """
 
     every_s: Mapping[Endpoint, float]
+    with_metrics: Mapping[Endpoint, float] = field(default_factory=dict)
     families: tuple[str, ...] = ()
     whole_every_s: float = 600.0
     left_out: Mapping[Endpoint, str] = field(default_factory=dict)

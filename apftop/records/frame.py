@@ -30,7 +30,10 @@ class NextDispatch:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One row of dump_requests with what follows from it. Ages and waits in seconds by the server's clock."""
+    """One row of dump_requests with what follows from it. Ages and waits in seconds by the server's clock.
+
+    `arrive_ns` is when it came to its level (Unix nanoseconds by that clock): it names the request from dump to dump.
+    """
 
     level: str
     schema: str
@@ -49,6 +52,7 @@ class Request:
     final_seats: int
     additional_latency: str
     executing: bool
+    arrive_ns: int
     age_s: float | None
     wait_s: float | None
     executing_s: float | None

@@ -95,7 +95,8 @@ def _width(parts: Sequence[Part]) -> int:
 
 def _first(moment: Moment, marks: Sequence[Cell]) -> list[Part]:
     parts = [Part(6, "apftop"), *(Part(0, mark.text, mark.mark) for mark in marks)]
-    return [*parts, Part(3, plain(moment.source), cuts=True), *_versions(moment), *_seen(moment), _verdict(moment)]
+    parts += [Part(3, plain(moment.source), cuts=True), *_versions(moment), *_seen(moment)]
+    return [*parts, *_doubtful(moment), _verdict(moment)]
 
 
 def _versions(moment: Moment) -> Iterable[Part]:
@@ -121,6 +122,18 @@ def _seen(moment: Moment) -> Iterable[Part]:
         lost = any(reach(moment, one) in ("silent", "denied") for one in known)
         mark: Mark = "bad" if lost else "warn" if seen < of else ""
         yield Part(1, f"{seen} of {of} replica{'s' if of != 1 else ''}", mark)
+
+
+def _doubtful(moment: Moment) -> Iterable[Part]:
+    """The servers of which a check of the whole is off: all that is shown of them is in doubt."""
+    found = [
+        f"{check.law} of {plain(name, 40)}"
+        for name, checks in moment.checks.items()
+        for check in checks.checks
+        if check.verdict == "off" and name in moment.frame.replicas
+    ]
+    if found:
+        yield Part(1, f"doubtful: {found[0]}{f', +{len(found) - 1}' if found[1:] else ''}", "warn", cuts=True)
 
 
 def _verdict(moment: Moment) -> Part:

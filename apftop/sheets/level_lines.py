@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from apftop.records.checks import LevelChecks, Verdict
 from apftop.records.frame import Level, LevelState, LevelTotal, Recent
 from apftop.records.measures import Quantile
 from apftop.records.moment import Moment, Trend
@@ -16,6 +17,8 @@ from apftop.sheets.look import SUM, Look
 from apftop.sheets.scope import is_stale, metrics_stale, replicas_of, within
 from apftop.sheets.sheet import RowKey
 from apftop.sheets.trouble import Place, Rank, places, rank, worst
+from apftop.sheets.verdicts import level_checks
+from apftop.sheets.verdicts import worst as worst_verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +28,8 @@ class Line:
     `lost` is a level on a replica that does not answer; what is `stale` is of an answer that has not been renewed.
 
     `full` is a share of time and `full_of_life` says that it is over the life of the level; `nobody_waits` that
-    no request waits. Rates are a second, or counts over the window. The last four are of a sum.
+    no request waits. Rates are a second, or counts over the window. `verdict` is what its checks come to, and `checks`
+    are those that its waits are held against, of a sum those of the replica that is worst. The last four are of a sum.
     """
 
     key: RowKey
@@ -48,6 +52,8 @@ class Line:
     oldest_s: float | None
     nobody_waits: bool
     trend: Trend | None
+    verdict: Verdict | None
+    checks: LevelChecks | None
     counts: bool
     lost: bool
     metrics_stale: bool
@@ -80,7 +86,7 @@ def lines(moment: Moment, look: Look) -> list[Line]:
 def _line(place: Place, moment: Moment, *, counts: bool) -> Line:
     replica, level = place.replica, place.level
     dispatched, rejected = _paced(level, counts=counts)
-    full = level.utilization
+    full, checks = level.utilization, level_checks(moment, replica.name, level.name)
     return Line(
         key=(level.name, replica.name),
         rank=rank(level),
@@ -102,6 +108,8 @@ def _line(place: Place, moment: Moment, *, counts: bool) -> Line:
         oldest_s=level.inside.oldest_waiting_s if level.inside else None,
         nobody_waits=_nobody_waits(place, moment),
         trend=moment.trends.get((replica.name, level.name)),
+        verdict=checks.verdict if checks else None,
+        checks=checks,
         counts=counts,
         lost=not answers(moment, replica),
         metrics_stale=metrics_stale(moment, replica),
@@ -170,13 +178,15 @@ def _sum(total: LevelTotal, group: Sequence[Place], moment: Moment, *, counts: b
         oldest_s=greatest(part.oldest_s for part in parts),
         nobody_waits=all(part.nobody_waits for part in parts),
         trend=_added_trend([part.trend for part in parts]),
+        verdict=worst_verdict(part.verdict for part in parts),
+        checks=max((part.checks for part in parts if part.checks), key=_strange, default=None),
         counts=counts,
         lost=False,
         metrics_stale=any(part.metrics_stale for part in parts),
         seats_stale=any(part.seats_stale for part in parts),
         waiting_stale=any(part.waiting_stale for part in parts),
         pace_stale=any(part.pace_stale for part in parts),
-        partial=_partial(levels),
+        partial=_partial(levels) | _checked_in_part(parts),
         replicas=len(parts),
         in_state=sum(part.state == hurt.level.state for part in parts),
         skew=total.skew,
@@ -192,6 +202,18 @@ def _partial(levels: Sequence[Level]) -> frozenset[str]:
         "oldest": any(level.inside is None for level in levels),
     }
     return frozenset(key for key, lacks in unknown.items() if lacks)
+
+
+def _checked_in_part(parts: Sequence[Line]) -> frozenset[str]:
+    lacks = any(part.verdict in (None, "unknown") for part in parts)
+    return frozenset({"model"}) if lacks else frozenset()
+
+
+def _strange(checks: LevelChecks) -> tuple[bool, bool, float]:
+    """Sorts the waits last that the model does not give, then the longest ones."""
+    prediction = checks.prediction
+    waited = prediction.observed if prediction else checks.observed_wait_s or 0.0
+    return prediction is not None and not prediction.inside, prediction is not None, waited
 
 
 def _added(parts: Iterable[Mapping[str, float] | None]) -> Mapping[str, float] | None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from apftop import present
 from apftop.records.moment import Moment
 from apftop.sheets import columns
+from apftop.sheets.bands import beside, in_band
 from apftop.sheets.figures import (
     BLANK,
     STALE,
@@ -27,16 +28,24 @@ from apftop.sheets.sheet import Cell, Column, Mark, Row
 from apftop.sheets.spark import trend_cell
 from apftop.sheets.table import Shown, Table, cells_of, columns_of
 from apftop.sheets.trouble import MARKS, TROUBLE
+from apftop.sheets.verdicts import verdict_cell
 
 DUMPS_OR_METRICS = "two dumps of priority levels, else two answers of metrics; without apftop's own requests"
 QUIET = frozenset({"idle", "stale"})
+
+LEAST_WAIT_S = 0.001
+"""What waits for less does not wait in a queue: so long is the way through an empty one."""
 
 
 def table(moment: Moment, look: Look) -> Table:
     """The levels in scope, the worst first."""
     shown = (LEVEL, *_where(moment, look), *REST)
     found = lines(moment, look)
-    rows = tuple(Row(line.key, cells_of(shown, line), _mark(line), _about(line, look)) for line in found)
+    rows = tuple(
+        Row(line.key, cells_of(shown, line), _mark(line), {"view": View.SCHEMAS.value} | about, about)
+        for line in found
+        for about in (_about(line, look),)
+    )
     return Table(
         title=title(look, look.scope),
         columns=columns_of(shown, totals=look.totals),
@@ -57,7 +66,7 @@ def _mark(line: Line) -> Mark:
 
 
 def _about(line: Line, look: Look) -> dict[str, str]:
-    about = {"view": View.SCHEMAS.value, "level": line.level}
+    about = {"level": line.level}
     return about if look.scope == SUM else about | {"replica": line.replica}
 
 
@@ -100,6 +109,22 @@ def _oldest(line: Line) -> Cell:
     if line.nobody_waits:
         return BLANK
     return seconds(line.oldest_s, stale="oldest" in line.partial)
+
+
+def _predicted(line: Line) -> Cell:
+    """The mean wait, and what it is held against: the band of the model, else the time that requests spent waiting."""
+    checks = line.checks
+    if checks is not None and (band := checks.prediction) is not None:
+        mark: Mark = "" if band.inside else "warn"
+        return Cell(in_band(band, stale=line.metrics_stale), band.observed, mark)
+    if checks is None or checks.observed_wait_s is None:
+        return BLANK if line.nobody_waits else UNKNOWN
+    observed, due = checks.observed_wait_s, checks.little_s
+    if max(observed, due or 0.0) < LEAST_WAIT_S:
+        return BLANK
+    text = f"{present.seconds(observed)} vs -" if due is None else beside(observed, "vs", due)
+    off = any(one.law == "waiting-time" and one.verdict == "off" for one in checks.checks)
+    return Cell(text + STALE if line.metrics_stale else text, observed, "warn" if off else "")
 
 
 def _worst(line: Line) -> Cell:
@@ -190,6 +215,35 @@ REST: tuple[Shown[Line], ...] = (
     ),
     Shown(
         Column(
+            "predicted",
+            "PREDICTED",
+            15,
+            "mean wait over the last window, time-outs among it, and what it is held against: `0.2 in 0.1-0.6s` is the "
+            "band of waits that the model of APF gives for this load on these seats, `not in` if it gives others; "
+            "`0.8 vs 0.8s` is what the time that requests spent waiting makes it, where there is no simulation; blank "
+            "where nobody waited; of a sum, the replica whose wait is least like its band",
+            "request_wait_duration_seconds, request_utilization and the model",
+            "seconds",
+            rank=5,
+        ),
+        _predicted,
+    ),
+    Shown(
+        Column(
+            "model",
+            "MODEL",
+            5,
+            "whether the numbers of the level agree with each other and with what APF would do: off where any check "
+            "is, else ok; ? where none could be made, - before the first; of a sum, the worst replica; m shows the "
+            "checks",
+            "all answers, and the model of APF",
+            "text",
+            rank=2,
+        ),
+        lambda line: verdict_cell(line.verdict, stale="model" in line.partial or line.metrics_stale),
+    ),
+    Shown(
+        Column(
             "full",
             "FULL",
             6,
@@ -237,18 +291,5 @@ REST: tuple[Shown[Line], ...] = (
             rank=3,
         ),
         lambda line: trend_cell(line.trend, None if line.exempt else line.current),
-    ),
-    Shown(
-        Column(
-            "model",
-            "MODEL",
-            5,
-            "whether the model of APF, given the same requests, comes to the same numbers: ok, off, or - where no "
-            "check was made",
-            "the model of APF",
-            "text",
-            rank=9,
-        ),
-        lambda line: UNKNOWN,
     ),
 )

@@ -10,7 +10,7 @@ from apftop.sheets.sheet import RowKey
 
 
 class View(StrEnum):
-    """The views, in the order of their number keys."""
+    """The views, in the order of their keys."""
 
     LEVELS = "levels"
     SCHEMAS = "schemas"
@@ -18,6 +18,7 @@ class View(StrEnum):
     REQUESTS = "requests"
     CLIENTS = "clients"
     REPLICAS = "replicas"
+    CHECKS = "checks"
 
 
 EACH = "each replica"

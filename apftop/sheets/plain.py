@@ -10,7 +10,7 @@ from apftop.sheets.sheet import Sheet
 
 
 def lines(sheet: Sheet, width: int) -> list[str]:
-    """The title, the columns that fit `width` cells under their own titles, and what is not known."""
+    """The title, the columns that fit `width` cells under their own titles, facts, and what is not known."""
     fits = [(at, sheet.columns[at], wide) for at, wide in fit(sheet, width)]
     gap = " " * GAP
     head = gap.join(lay(_titled(sheet, at), column, wide) for at, column, wide in fits)
@@ -19,7 +19,7 @@ def lines(sheet: Sheet, width: int) -> list[str]:
     if sheet.empty and sheet.empty not in about:
         rows = [sheet.empty]
     folded = (part for line in about for part in wrap(f"! {line}", max(1, width), subsequent_indent="  "))
-    return [cut(line, width).rstrip() for line in (sheet.title, head, *rows, *folded)]
+    return [cut(line, width).rstrip() for line in (sheet.title, head, *rows, *sheet.facts, *folded)]
 
 
 def _titled(sheet: Sheet, at: int) -> str:

@@ -44,7 +44,16 @@ def table(moment: Moment, look: Look) -> Table:
     return Table(
         title=title(look, EACH),
         columns=columns_of(shown, totals=False),
-        rows=tuple(Row(line.key, cells_of(shown, line), "dim" if _idle(line) else "", _about(line)) for line in found),
+        rows=tuple(
+            Row(
+                line.key,
+                cells_of(shown, line),
+                "dim" if _idle(line) else "",
+                _about(line),
+                {"level": line.queue.level, "replica": line.replica},
+            )
+            for line in found
+        ),
         idle=frozenset(line.key for line in found if _idle(line)),
         empty=nobody(moment, look) or _queueless(moment, look) or (notes[0] if notes else "no queue is known"),
         notes=notes,

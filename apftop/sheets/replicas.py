@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from apftop import present
 from apftop.records.asking import Plan
+from apftop.records.checks import ReplicaChecks
 from apftop.records.frame import Replica
 from apftop.records.moment import Moment
 from apftop.records.raw import Endpoint
@@ -17,6 +18,7 @@ from apftop.sheets.scope import is_stale, metrics_stale, nobody, replicas_of, ti
 from apftop.sheets.sheet import Cell, Column, Mark, Row
 from apftop.sheets.table import Shown, Table, cells_of, columns_of
 from apftop.sheets.trouble import MARKS, TROUBLE, places, rank, worst
+from apftop.sheets.verdicts import replica_verdict, verdict_cell
 
 REACH_MARKS: dict[Reach, Mark] = {"partly": "warn", "denied": "bad", "silent": "bad", "unasked": "dim"}
 LANES = {Endpoint.LEVELS: "dumps", Endpoint.METRICS: "metrics"}
@@ -35,18 +37,19 @@ class Line:
     counts: bool
     stale: bool
     old: bool
+    checks: ReplicaChecks | None
 
 
 def table(moment: Moment, look: Look) -> Table:
     """The replicas in scope: those that do not answer first, then those whose levels are worst off."""
     found = sorted((_line(replica, moment, look) for replica in replicas_of(moment, look)), key=_rank)
-    about = {"view": View.LEVELS.value}
     return Table(
         title=title(look, ""),
         columns=columns_of(SHOWN, totals=look.totals),
         rows=tuple(
-            Row((line.replica.name,), cells_of(SHOWN, line), "", about | {"replica": line.replica.name})
+            Row((line.replica.name,), cells_of(SHOWN, line), "", {"view": View.LEVELS.value} | subject, subject)
             for line in found
+            for subject in ({"replica": line.replica.name},)
         ),
         idle=frozenset(),
         empty=nobody(moment, look),
@@ -64,6 +67,7 @@ def _line(replica: Replica, moment: Moment, look: Look) -> Line:
         counts=look.totals,
         stale=metrics_stale(moment, replica),
         old=is_stale(moment, replica, Endpoint.LEVELS.value),
+        checks=moment.checks.get(replica.name),
     )
 
 
@@ -99,6 +103,17 @@ def _rejected(line: Line) -> Cell:
     else:
         number = add(pace.rejected_per_s if pace else None for pace in paces)
     return rejections(number, counts=line.counts, stale=line.old)
+
+
+def _checks(line: Line) -> Cell:
+    """The verdict, and what is off: the worst check of the server itself, else the levels with one."""
+    found = line.checks
+    off = [check.law for check in found.checks if check.verdict == "off"] if found else []
+    levels = (
+        [present.plain(name, 40) for name, level in found.levels.items() if level.verdict == "off"] if found else []
+    )
+    more = off[0] if off else f"{levels[0]}{f' +{len(levels) - 1}' if levels[1:] else ''}" if levels else ""
+    return verdict_cell(replica_verdict(found), stale=line.stale, more=more)
 
 
 def _own(line: Line) -> Cell:
@@ -152,7 +167,7 @@ SHOWN: tuple[Shown[Line], ...] = (
             "kubernetes_build_info",
             "text",
             most=24,
-            rank=1,
+            rank=2,
         ),
         lambda line: words(line.replica.version),
     ),
@@ -211,6 +226,20 @@ SHOWN: tuple[Shown[Line], ...] = (
         ),
     ),
     Shown(replace(columns.REJECTED, help="requests rejected on all its levels, a second"), _rejected),
+    Shown(
+        Column(
+            "checks",
+            "CHECKS",
+            9,
+            "what all checks of the server come to, ok, off or ?; what is off is named by the code of a check of the "
+            "whole server, which makes all its numbers doubtful, else by its levels; m shows the checks",
+            "all answers, and the model of APF",
+            "text",
+            most=40,
+            rank=1,
+        ),
+        _checks,
+    ),
     Shown(
         Column(
             "problems", "PROBLEMS", 8, "how many problems there are with asking it; listed below", "all answers", rank=2

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from apftop.present import plain
+from apftop.present import seconds as seconds_text
+from apftop.records.checks import RequestKey, Start
 from apftop.records.frame import Replica, Request
-from apftop.records.measures import NANOSECONDS
 from apftop.records.moment import Moment
 from apftop.records.raw import Endpoint
 from apftop.sheets import columns
+from apftop.sheets.bands import band
 from apftop.sheets.figures import BLANK, UNKNOWN, count, seconds, words
 from apftop.sheets.lacking import lacking
 from apftop.sheets.look import EACH, Look
@@ -24,17 +27,18 @@ IN_DUMP = "dump_requests"
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One request on one replica."""
+    """One request on one replica, and when it is to start by the model, where that is known."""
 
     key: RowKey
-    replica: str
+    replica: Replica
     request: Request
+    start: Start | None
 
 
 def table(moment: Moment, look: Look) -> Table:
     """The requests in scope: those that wait first, the oldest first, and apftop's own last."""
     shown = (STATE, *((REPLICA,) if tells_apart(moment, look) else ()), *REST)
-    found = sorted(_lines(moment, look), key=_rank)
+    found = sorted(lines(moment, look), key=_rank)
     notes = lacking(moment, look, Endpoint.REQUESTS, lambda replica: replica.requests is not None)
     old = [one.name for one in replicas_of(moment, look) if one.requests is not None and not one.lists_executing]
     if old:
@@ -42,31 +46,44 @@ def table(moment: Moment, look: Look) -> Table:
     return Table(
         title=title(look, EACH),
         columns=columns_of(shown, totals=False),
-        rows=tuple(Row(line.key, cells_of(shown, line), "own" if line.request.own else "") for line in found),
+        rows=tuple(
+            Row(
+                line.key,
+                cells_of(shown, line),
+                "own" if line.request.own else "",
+                subject={"level": line.request.level, "replica": line.replica.name},
+            )
+            for line in found
+        ),
         idle=frozenset(),
         empty=nobody(moment, look) or (notes[0] if notes else "no request waits or executes here"),
         notes=notes,
     )
 
 
-def _lines(moment: Moment, look: Look) -> Iterator[Line]:
+def lines(moment: Moment, look: Look) -> Iterator[Line]:
+    """The requests in scope, in the order of the dumps."""
     for replica in replicas_of(moment, look):
         taken: Counter[RowKey] = Counter()
+        found = moment.checks.get(replica.name)
+        levels = found.levels if found is not None else {}
         for one in replica.requests or ():
             if within(look, level=one.level, schema=one.schema, queue=str(one.queue), client=one.user):
                 key = _key(replica, one)
                 taken[key] += 1
-                yield Line((*key, str(taken[key])), replica.name, one)
+                checks = levels.get(one.level) if not one.executing else None
+                yield Line((*key, str(taken[key])), replica, one, checks.starts.get(name_of(one)) if checks else None)
+
+
+def name_of(request: Request) -> RequestKey:
+    """What names a request from dump to dump."""
+    return RequestKey(request.arrive_ns, request.schema, request.user or "")
 
 
 def _key(replica: Replica, request: Request) -> RowKey:
-    """The request by when it arrived, which no other dump changes; by its place where that is not known."""
+    """The request by when it arrived, which no other dump changes."""
     names = (replica.name, request.level, request.schema, request.user or request.distinguisher)
-    if request.age_s is None or replica.clock.dump_time is None:
-        return (*names, str(request.queue), str(request.index))
-    # The age was the difference of these two as whole nanoseconds, so this is exact.
-    arrived = round(replica.clock.dump_time * NANOSECONDS) - round(request.age_s * NANOSECONDS)
-    return (*names, str(arrived))
+    return (*names, str(request.arrive_ns))
 
 
 def _rank(line: Line) -> tuple[bool, bool, float, RowKey]:
@@ -77,6 +94,18 @@ def _rank(line: Line) -> tuple[bool, bool, float, RowKey]:
 def _state(line: Line) -> Cell:
     state = "executing" if line.request.executing else "waiting"
     return words(f"{state}, own" if line.request.own else state, "" if line.request.executing else "warn")
+
+
+def _start(line: Line) -> Cell:
+    """The band, or what most runs did not end before."""
+    if line.request.executing:
+        return BLANK
+    start = line.start
+    if start is None:
+        return UNKNOWN
+    if start.after_s is None:
+        return Cell(f">{seconds_text(start.by_s)}", (start.by_s, math.inf), "warn")
+    return Cell(band(start.after_s.low, start.after_s.high), (start.after_s.low, start.after_s.high))
 
 
 def _queue(line: Line) -> Cell:
@@ -109,7 +138,7 @@ STATE: Shown[Line] = Shown(
     ),
     _state,
 )
-REPLICA: Shown[Line] = Shown(replace(columns.REPLICA, rank=3), lambda line: words(line.replica))
+REPLICA: Shown[Line] = Shown(replace(columns.REPLICA, rank=3), lambda line: words(line.replica.name))
 REST: tuple[Shown[Line], ...] = (
     Shown(replace(columns.LEVEL, rank=2, source=IN_DUMP), lambda line: words(line.request.level)),
     Shown(replace(columns.SCHEMA, rank=4, source=IN_DUMP), lambda line: words(line.request.schema)),
@@ -167,6 +196,20 @@ REST: tuple[Shown[Line], ...] = (
     Shown(
         Column("age", "AGE", 6, "seconds since it arrived", "dump_requests, by the server's clock", "seconds"),
         lambda line: seconds(line.request.age_s),
+    ),
+    Shown(
+        Column(
+            "starts",
+            "STARTS IN",
+            9,
+            "when a waiting request is to begin to execute, in nine of ten runs of the model: seconds counted from the "
+            "dump that the runs began with, as its age is from the dump shown, which may be a later one; > where most "
+            "runs ended before it began; - where it was not in a run",
+            "the model of APF, from dump_requests and metrics",
+            "seconds",
+            rank=2,
+        ),
+        _start,
     ),
     Shown(
         Column(

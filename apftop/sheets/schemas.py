@@ -41,6 +41,7 @@ class Line:
 
     key: RowKey
     about: dict[str, str]
+    subject: dict[str, str] | None
     schema: Schema
     replica: str
     levels: frozenset[str]
@@ -64,7 +65,10 @@ def table(moment: Moment, look: Look) -> Table:
     return Table(
         title=title(look, look.scope),
         columns=columns_of(shown, totals=look.totals),
-        rows=tuple(Row(line.key, cells_of(shown, line), "dim" if _idle(line) else "", line.about) for line in found),
+        rows=tuple(
+            Row(line.key, cells_of(shown, line), "dim" if _idle(line) else "", line.about, line.subject)
+            for line in found
+        ),
         idle=frozenset(line.key for line in found if _idle(line)),
         empty=nobody(moment, look) or "no flow schema is known here yet",
     )
@@ -108,6 +112,7 @@ def _line(
     return Line(
         key=(schema.name, replica.name),
         about=_about(replica, schema, look),
+        subject=_subject(replica, schema, look),
         schema=schema,
         replica=replica.name,
         levels=frozenset({schema.level} if schema.level is not None else ()),
@@ -134,11 +139,19 @@ def _about(replica: Replica, schema: Schema, look: Look) -> dict[str, str]:
     return about if look.scope == SUM else about | {"replica": replica.name}
 
 
+def _subject(replica: Replica, schema: Schema, look: Look) -> dict[str, str] | None:
+    """The level that its requests go to."""
+    if schema.level is None:
+        return None
+    return {"level": schema.level} if look.scope == SUM else {"level": schema.level, "replica": replica.name}
+
+
 def _sum(name: str, parts: Sequence[Line]) -> Line:
     flows = [part.flows for part in parts if part.flows is not None]
     return Line(
         key=(name,),
         about=parts[0].about,
+        subject=parts[0].subject,
         schema=parts[0].schema,
         replica="",
         levels=frozenset(level for part in parts for level in part.levels),

@@ -56,21 +56,26 @@ class Cell(msgspec.Struct, frozen=True):
 
 
 class Row(msgspec.Struct, frozen=True):
-    """One row: a cell for each column, and where `enter` leads from it (see `Look.drilled`)."""
+    """One row: a cell for each column, and where `enter` leads from it (see `Look.drilled`).
+
+    `subject` are the names of the `level` and of the `replica` that it is about, as far as it is about one: those whose
+    checks `m` shows.
+    """
 
     key: RowKey
     cells: tuple[Cell, ...]
     mark: Mark = ""
     about: Mapping[str, str] | None = None
+    subject: Mapping[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
     """One view: rows in order.
 
-    `whole` is how many rows there are without the filter, `empty` why there are none. `notes` say what of the view is
-    not known and why, one line each. `fault` is what is wrong with the filter, which then hides nothing. `sorted_by`
-    is a column's key, or empty for the view's own order: trouble first.
+    `whole` is how many rows there are without the filter, `empty` why there are none. `facts` are about all that is
+    looked at, `notes` say what of it is not known and why, one line each. `fault` is what is wrong with the filter,
+    which then hides nothing. `sorted_by` is a column's key, or empty for the view's own order: trouble first.
     """
 
     title: str
@@ -78,6 +83,7 @@ class Sheet:
     rows: tuple[Row, ...]
     whole: int
     empty: str = ""
+    facts: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     fault: str = ""
     sorted_by: str = ""

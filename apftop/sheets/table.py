@@ -21,7 +21,10 @@ class Shown(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """One view: `idle` are the rows in which nothing happens, `empty` says why there are none, `notes` what lacks."""
+    """One view: `idle` are the rows in which nothing happens, `empty` says why there are none, `notes` what lacks.
+
+    `facts` are about all that is looked at.
+    """
 
     title: str
     columns: tuple[Column, ...]
@@ -29,6 +32,7 @@ class Table:
     idle: frozenset[RowKey]
     empty: str
     notes: tuple[str, ...] = ()
+    facts: tuple[str, ...] = ()
 
 
 def cells_of(shown: Iterable[Shown[T]], line: T) -> tuple[Cell, ...]:

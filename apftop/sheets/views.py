@@ -7,35 +7,44 @@ from dataclasses import dataclass
 
 from apftop.records.moment import Moment
 from apftop.records.raw import Endpoint
-from apftop.sheets import clients, levels, queues, replicas, requests, schemas
+from apftop.sheets import check_page, checks, clients, levels, queues, replicas, request_page, requests, schemas
 from apftop.sheets.filter import FilterError, matching, parse
 from apftop.sheets.look import Look, View
 from apftop.sheets.order import held, ordered
-from apftop.sheets.sheet import Row, Sheet
+from apftop.sheets.page import Page
+from apftop.sheets.sheet import Row, RowKey, Sheet
 from apftop.sheets.table import Table
 
 
 @dataclass(frozen=True, slots=True)
 class Viewed:
-    """How a view is made, and the dumps that it reads besides that of priority levels."""
+    """How a view is made, the dumps that it reads besides that of priority levels, and the pages of its rows."""
 
     table: Callable[[Moment, Look], Table]
     needs: frozenset[Endpoint] = frozenset()
+    page: Callable[[Moment, Look, RowKey], Page | None] | None = None
 
 
 VIEWS: Mapping[View, Viewed] = {
     View.LEVELS: Viewed(levels.table),
     View.SCHEMAS: Viewed(schemas.table),
     View.QUEUES: Viewed(queues.table, frozenset({Endpoint.QUEUES, Endpoint.REQUESTS})),
-    View.REQUESTS: Viewed(requests.table, frozenset({Endpoint.REQUESTS})),
+    View.REQUESTS: Viewed(requests.table, frozenset({Endpoint.REQUESTS}), request_page.page),
     View.CLIENTS: Viewed(clients.table, frozenset({Endpoint.REQUESTS})),
     View.REPLICAS: Viewed(replicas.table),
+    View.CHECKS: Viewed(checks.table, frozenset({Endpoint.QUEUES, Endpoint.REQUESTS}), check_page.page),
 }
 
 
 def needs(view: View) -> frozenset[Endpoint]:
     """The dumps that a view cannot do without: what a Demand asks for while the reader looks at it."""
     return VIEWS[view].needs
+
+
+def page(moment: Moment, look: Look, key: RowKey) -> Page | None:
+    """The page of a row; None where the view has none, or what the row was about is gone."""
+    make = VIEWS[look.view].page
+    return make(moment, look, key) if make is not None else None
 
 
 def sheet(moment: Moment, look: Look) -> Sheet:
@@ -59,6 +68,7 @@ def sheet(moment: Moment, look: Look) -> Sheet:
         rows=rows,
         whole=len(whole),
         empty=_empty(made, whole, rows),
+        facts=made.facts,
         notes=made.notes,
         fault=fault,
         sorted_by=sort.column if sort is not None and at is not None else "",

@@ -6,7 +6,7 @@ import contextlib
 import gc
 import os
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import ClassVar
@@ -32,10 +32,11 @@ from apftop.ui.help import Help
 from apftop.ui.key_line import KeyLine
 from apftop.ui.keys import KEYS, keys_of
 from apftop.ui.moments import Arrived, Frozen
+from apftop.ui.opened import Opened
 from apftop.ui.paint import Lines
 from apftop.ui.palette import Palette
 from apftop.ui.prompt import Prompt
-from apftop.ui.shown import header_of, sheet_of, told
+from apftop.ui.shown import header_of, page_of, sheet_of, told
 from apftop.ui.source import OpenSource, Save
 from apftop.ui.table import HEAD, Table
 
@@ -129,6 +130,8 @@ class Apftop(Ending, inherit_bindings=False):
         self.keys.show(self.look.view)
         self._tick()
         self.notes.show(notes(self._sheet, self.size.width, self._free))
+        if isinstance(self.screen, Opened) and self._moment is not None:
+            self.screen.renew(page_of(self._moment, self.screen.look, self.screen.key, self._now))
         took = time.monotonic() - began
         self._draw_not_before = began + max(DRAW_EVERY_S, took / DRAW_SHARE)
 
@@ -196,9 +199,20 @@ class Apftop(Ending, inherit_bindings=False):
         self.notify(text, severity="error" if error else "information", markup=False)
 
     def on_table_opened(self) -> None:
-        if (row := self.table.row) is not None and row.about:
+        row = self.table.row
+        if row is not None and row.about:
+            self._go_into(row.about)
+        elif row is not None and self._moment is not None:
+            found = page_of(self._moment, self.look, row.key, self._now)
+            if found is not None:
+                self.push_screen(Opened(found, self.look, row.key))
+
+    def _go_into(self, about: Mapping[str, str]) -> None:
+        """Look at what a row is about, with a way back."""
+        look = self.look.drilled(about)
+        if (look.view, look.scope, look.within) != (self.look.view, self.look.scope, self.look.within):
             self._trail.append((self.look, self.table.follows))
-            self._see(self.look.drilled(row.about))
+            self._see(look)
 
     def on_table_titled(self, message: Table.Titled) -> None:
         column = next((one for one in self._sheet.columns if one.key == message.column), None)
@@ -213,6 +227,10 @@ class Apftop(Ending, inherit_bindings=False):
     def action_view(self, view: str) -> None:
         self._trail.clear()
         self._see(steps.at_view(self.look, View(view)))
+
+    def action_checks(self) -> None:
+        row = self.table.row
+        self._go_into({"view": View.CHECKS.value, **((row.subject if row is not None else None) or {})})
 
     def action_scope(self, step: int) -> None:
         replicas = () if self._moment is None else tuple(self._moment.frame.replicas)

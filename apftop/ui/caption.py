@@ -23,16 +23,31 @@ def caption(sheet: Sheet, look: Look, interval_s: float, width: int) -> tuple[Ce
 
 
 def notes(sheet: Sheet, width: int, free: int = 0) -> tuple[tuple[Cell, ...], ...]:
-    """What is wrong with the filter, else what of the view is not known, in as many lines as it takes, or nearly.
+    """What is wrong with the filter; else facts, and what of the view is not known, in as many lines as it takes.
 
-    What stands in the place of rows is not said twice. `free` are the lines of the screen that have nothing else.
+    Where these are more than there is room for, facts have one line each, and what is not known has at least one. What
+    stands in the place of rows is not said twice. `free` are the lines of the screen that have nothing else.
     """
-    texts = (sheet.fault,) if sheet.fault else tuple(note for note in sheet.notes if note != sheet.empty)
-    lines = [line for text in texts for line in textwrap.wrap(f"! {text}", max(10, width), subsequent_indent="  ")]
     most = max(MOST_NOTES, free)
-    if len(lines) > most:
-        lines[most - 1] = cut(lines[most - 1], width - len(MORE)) + MORE
-    return tuple((Cell(line, mark="bad" if sheet.fault else "dim"),) for line in lines[:most])
+    if sheet.fault:
+        return tuple(
+            (Cell(line, mark="bad"),) for line in _shortened(_wrapped([f"! {sheet.fault}"], width), width, most)
+        )
+    wrong = _wrapped((f"! {note}" for note in sheet.notes if note != sheet.empty), width)
+    facts = _wrapped(sheet.facts, width)
+    if len(facts) + len(wrong) > most:
+        facts = [cut(fact, width) for fact in sheet.facts[: most - bool(wrong)]]
+    told = _shortened(wrong, width, most - len(facts))
+    return (*((Cell(line),) for line in facts), *((Cell(line, mark="dim"),) for line in told))
+
+
+def _wrapped(texts: Iterable[str], width: int) -> list[str]:
+    return [line for text in texts for line in textwrap.wrap(text, max(10, width), subsequent_indent="  ")]
+
+
+def _shortened(lines: list[str], width: int, most: int) -> list[str]:
+    """The first of them, and where the rest is told."""
+    return lines if len(lines) <= most else [*lines[: most - 1], cut(lines[most - 1], width - len(MORE)) + MORE]
 
 
 def _filtered(sheet: Sheet, look: Look) -> Iterable[Cell]:

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterable
-from typing import ClassVar
 
-from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
-from textual.containers import VerticalScroll
-from textual.content import Content
-from textual.screen import ModalScreen
-from textual.widgets import Static
+from textual.binding import Binding
 
+from apftop.sheets.page import Entry, Page, Section
 from apftop.sheets.sheet import Sheet
 from apftop.ui.keys import KEYS, keys_of
+from apftop.ui.scrolled import Scrolled
 from apftop.ui.table import Table
 
 FILTER = (
@@ -34,23 +29,24 @@ SIGNS = (
     ("click", "on a row, a title or a key; twice on a row to go into it"),
 )
 EXAMPLES = (("number", ">5"), ("seconds", ">=200ms"), ("share", "<50%"))
-_INDENT = 22
-Entries = Iterable[tuple[str, str]]
 
 
-def help_text(sheet: Sheet, width: int) -> Content:
-    """All of the help, as wide as that."""
+def help_page(sheet: Sheet) -> Page:
+    """All of the help."""
     table_keys = [one for one in Table.BINDINGS if isinstance(one, Binding)]
-    keys = [(keys_of(one), one.description) for one in (*table_keys, *KEYS)]
-    columns = [(one.title, f"{one.help} (from {one.source})" if one.source else one.help) for one in sheet.columns]
-    parts: list[str | Content | tuple[str, str]] = []
-    about = (("Keys", keys), ("Signs", SIGNS), (f"Columns of {sheet.title}", columns), ("Filter", filter_help(sheet)))
-    for title, entries in about:
-        parts += [(f"{title}\n", "bold underline"), "\n".join(_lines(entries, width)), "\n\n"]
-    return Content.assemble(*parts)
+    keys = tuple((keys_of(one), one.description) for one in (*table_keys, *KEYS))
+    columns = tuple((one.title, f"{one.help} (from {one.source})" if one.source else one.help) for one in sheet.columns)
+    return Page(
+        (
+            Section("Keys", keys),
+            Section("Signs", SIGNS),
+            Section(f"Columns of {sheet.title}", columns),
+            Section("Filter", tuple(filter_help(sheet))),
+        )
+    )
 
 
-def filter_help(sheet: Sheet) -> Entries:
+def filter_help(sheet: Sheet) -> Iterable[Entry]:
     """How to filter, by examples that this view understands."""
     first = {column.kind: column.key for column in reversed(sheet.columns)}
     numbers = " ".join(f"{first[kind]}{condition}" for kind, condition in EXAMPLES if kind in first)
@@ -58,44 +54,8 @@ def filter_help(sheet: Sheet) -> Entries:
     return [(example.format_map(given), meaning) for example, meaning in FILTER if example.format_map(given)]
 
 
-def _lines(entries: Entries, width: int) -> Iterable[str]:
-    for name, meaning in entries:
-        lines = textwrap.wrap(meaning, max(20, width - _INDENT)) or [""]
-        if len(name) < _INDENT:
-            yield f"{name:<{_INDENT}}{lines[0]}"
-        else:
-            yield name
-            lines.insert(0, "")
-        yield from (" " * _INDENT + line for line in lines[1:])
-
-
-class Help(ModalScreen[None]):
-    """The help over the whole screen; it scrolls, and what it hides goes on."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,question_mark,h,f1,enter", "dismiss", "back", id="help.close"),
-        Binding("down,j", "scroll(1)", "down", id="help.down"),
-        Binding("up,k", "scroll(-1)", "up", id="help.up"),
-        Binding("g", "top", "top", id="help.top"),
-        Binding("G", "bottom", "bottom", id="help.bottom"),
-    ]
+class Help(Scrolled):
+    """The help over the whole screen."""
 
     def __init__(self, sheet: Sheet) -> None:
-        super().__init__()
-        self._sheet = sheet
-
-    def compose(self) -> ComposeResult:
-        with VerticalScroll():
-            yield Static(markup=False)
-
-    def on_resize(self) -> None:
-        self.query_one(Static).update(help_text(self._sheet, self.size.width - 3))
-
-    def action_scroll(self, lines: int) -> None:
-        self.query_one(VerticalScroll).scroll_relative(y=lines, animate=False)
-
-    def action_top(self) -> None:
-        self.query_one(VerticalScroll).scroll_home(animate=False)
-
-    def action_bottom(self) -> None:
-        self.query_one(VerticalScroll).scroll_end(animate=False)
+        super().__init__(help_page(sheet))

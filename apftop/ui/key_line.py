@@ -15,7 +15,7 @@ from apftop.sheets.look import View
 from apftop.ui.keys import KEYS, VIEWS, keys_of
 
 # Of the keys that are no views these are told, as far as there is room.
-_SHORT = ("help", "filter", "quit", "freeze", "hold", "copy", "write")
+_SHORT = ("help", "filter", "quit", "model", "freeze", "hold", "copy", "write")
 _OTHERS = sorted((one for one in KEYS if one.id in _SHORT), key=lambda one: _SHORT.index(one.id or ""))
 
 

@@ -8,14 +8,16 @@ from textual.binding import Binding
 
 from apftop.sheets.look import View
 
+# 7 is kept for a view that is to come before the checks: the digits of views stay what they are.
+DIGITS: Final = dict(zip(View, "1234568", strict=True))
 VIEWS: Final = tuple(
-    Binding(str(number), f"view('{view.value}')", view.value, id=f"view.{view.value}")
-    for number, view in enumerate(View, 1)
+    Binding(DIGITS[view], f"view('{view.value}')", view.value, id=f"view.{view.value}") for view in View
 )
 KEYS: Final = (
     *VIEWS,
     Binding("tab", "scope(1)", "scope: each replica, all summed, one replica after another", id="scope.next"),
     Binding("shift+tab", "scope(-1)", "scope, backwards", id="scope.previous"),
+    Binding("m", "checks", "the checks of the row's level, of all levels where it has none", id="model"),
     Binding("escape", "undo", "undo one thing: the filter, the way into a row", id="undo"),
     Binding("space,p", "freeze", "freeze the view; polling goes on", id="freeze"),
     Binding("slash", "filter", "filter", id="filter"),

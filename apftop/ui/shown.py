@@ -12,8 +12,9 @@ from apftop.present import plain
 from apftop.records.moment import Moment
 from apftop.sheets.header import header
 from apftop.sheets.look import Look
-from apftop.sheets.sheet import Cell, Sheet
-from apftop.sheets.views import sheet
+from apftop.sheets.page import Page, Section
+from apftop.sheets.sheet import Cell, RowKey, Sheet
+from apftop.sheets.views import page, sheet
 
 NOTHING_YET = "no server has answered yet"
 _LOG = logging.getLogger("apftop")
@@ -27,6 +28,14 @@ def sheet_of(moment: Moment | None, look: Look, now: float) -> Sheet:
         return sheet(replace(moment, now=max(moment.now, now)), look)
     except Exception as error:  # noqa: BLE001  whatever it is, it is shown and logged
         return _empty(look, f"this view cannot be shown: {told(error)}")
+
+
+def page_of(moment: Moment, look: Look, key: RowKey, now: float) -> Page | None:
+    """The page of a row as of now; None where there is none; one that fails says so."""
+    try:
+        return page(replace(moment, now=max(moment.now, now)), look, key)
+    except Exception as error:  # noqa: BLE001  as above
+        return Page((Section(f"this page cannot be shown: {told(error)}", ()),))
 
 
 def header_of(moment: Moment, look: Look, now: float, width: int, marks: Sequence[Cell]) -> Sequence[Sequence[Cell]]:

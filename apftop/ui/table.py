@@ -47,7 +47,9 @@ class Table(ScrollView, can_focus=True, inherit_bindings=False):
         Binding("pagedown", "page(1)", "page down", id="page.down"),
         Binding("g,home", "top", "first row", id="row.first"),
         Binding("G,end", "bottom", "last row", id="row.last"),
-        Binding("enter", "open", "go into the row: its schemas, queues, requests", id="open"),
+        Binding(
+            "enter", "open", "go into the row: schemas, queues, requests; the page of a request or a check", id="open"
+        ),
     ]
 
     class Opened(Message):

@@ -20,9 +20,10 @@ _SEQUENCE = re.compile(r"\x1b(\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(\x07|\x1b\\)|[ 
 _PLACE = re.compile(r"\x1b\[(\d+);(\d+)H")
 # Styles, and modes of the terminal: they move nothing.
 _STILL = re.compile(r"\x1b(\[[\d;]*m|\[[?<>][\d;$]*[a-z]|\].*)", re.DOTALL)
-_TITLE = re.compile(r"WAIT p95|WORST LEVEL|OWN SCHEMA / LEVEL|LEFT OUT|\S+")
+_TITLE = re.compile(r"WAIT p95|STARTS IN|WORST LEVEL|OWN SCHEMA / LEVEL|LEFT OUT|\S+")
 _TEXTS = {"LEVEL", "REPLICA", "STATE", "REASON", "MODEL", "SCHEMA", "DISTINGUISHER", "REMARKS", "FLOW", "USER", "WHAT"}
 _TEXTS |= {"OBJECT", "VERSION", "ANSWERS", "APF", "WORST LEVEL", "AGES", "OWN SCHEMA / LEVEL", "IDENTITY", "LEFT OUT"}
+_TEXTS |= {"CHECKS"}
 """The cells of these columns begin under their title; those of all others end under its end."""
 _REFUSED = re.compile(r"\d+ of \d+$")
 _WORD = re.compile(r"\S+$")

@@ -33,10 +33,10 @@ NAMESPACE = "slow-screen"
 LARGE, SMALL = (200, 50), (80, 24)
 VIEWS = {"1": "levels", "2": "schemas", "4": "requests", "6": "replicas"}
 NOT_REPORTED: Mapping[str, Set[str]] = {
-    "levels": {"TREND", "MODEL"},
+    "levels": {"TREND", "MODEL", "PREDICTED"},
     "schemas": frozenset(),
-    "requests": {"RUNS"},
-    "replicas": {"WORST LEVEL", "AGES", "REFUSED", "READ", "COST", "UP", "IDENTITY", "LEFT OUT"},
+    "requests": {"RUNS", "STARTS IN"},
+    "replicas": {"WORST LEVEL", "CHECKS", "AGES", "REFUSED", "READ", "COST", "UP", "IDENTITY", "LEFT OUT"},
 }
 """Columns that are about the polling of this run, or that the report has in other words."""
 FREEZE, WAKE, WRITE, QUIT = " ", "\x12", "w", "q"

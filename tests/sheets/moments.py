@@ -106,6 +106,7 @@ def a_request(**changes: object) -> Request:
         final_seats=0,
         additional_latency="0s",
         executing=False,
+        arrive_ns=1_009_000_000_000,
         age_s=1.5,
         wait_s=None,
         executing_s=None,

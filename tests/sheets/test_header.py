@@ -16,6 +16,7 @@ from apftop.sheets.answering import problems
 from apftop.sheets.header import header
 from apftop.sheets.look import Look
 from apftop.sheets.sheet import Cell
+from tests.sheets.checked import CLOCK, IN_TIME, WAITED, with_checks
 from tests.sheets.moments import (
     BUNDLES,
     busy,
@@ -75,6 +76,17 @@ def test_several_levels_in_trouble_are_counted() -> None:
     moment = moment_of(*busy("kas-1"), *busy("kas-2"))
 
     assert lines(moment)[0].endswith("saturated: load on kas-1, +1 more")
+
+
+def test_a_server_of_which_a_check_of_the_whole_is_off_is_in_doubt() -> None:
+    moment = moment_of(*busy("kas-1"), *busy("kas-2"))
+    off = with_checks(moment, {"load": WAITED}, CLOCK, replica="kas-2")
+    both = with_checks(off, {}, replace(CLOCK, law="metrics-moment"), replica="kas-1")
+
+    assert "doubtful" not in lines(with_checks(moment, {"load": WAITED}, IN_TIME))[0]
+    assert "  doubtful: clock of kas-2  " in lines(off)[0]
+    assert "  doubtful: clock of kas-2, +1  " in lines(both)[0]
+    assert len(lines(off)) == len(lines(moment))
 
 
 def test_servers_behind_one_url_are_missed() -> None:

@@ -8,12 +8,15 @@ from typing import get_args
 import pytest
 
 from apftop.records.asking import Plan
+from apftop.records.checks import Check, LevelChecks
 from apftop.records.frame import Inside, Level, LevelState, Recent
 from apftop.records.measures import Counts, Window
 from apftop.records.moment import Moment, Trend
 from apftop.records.raw import Endpoint
 from apftop.sheets.look import SUM, Look, View
+from apftop.sheets.sheet import Cell
 from apftop.sheets.trouble import WORST_FIRST
+from tests.sheets.checked import ARRIVALS, BAND, HAND, ORDER, WAITED, with_checks
 from tests.sheets.moments import (
     busy,
     case,
@@ -52,8 +55,9 @@ def test_a_row_says_what_its_level_does() -> None:
         "oldest": "-",
         "nominal": "8",
         "borrowed": "1",
-        "trend": "-",
+        "predicted": "-",
         "model": "-",
+        "trend": "-",
     }
 
 
@@ -201,6 +205,96 @@ def test_a_trend_shows_waiting_requests_where_any_waited_and_else_seats() -> Non
 
     assert cell(seen(replace(moment, trends={("kas", "load"): waited})), "trend").text == "▁·▂█ w"
     assert cell(seen(replace(moment, trends={("kas", "load"): calm})), "trend").text == "▁▅█ s"
+
+
+class TestModel:
+    @pytest.mark.parametrize(
+        ("checks", "text", "mark"),
+        [
+            ((ARRIVALS, HAND, ORDER), "off", "bad"),
+            ((ARRIVALS, ORDER), "ok", ""),
+            ((ORDER,), "?", "dim"),
+            ((), "-", "dim"),
+        ],
+    )
+    def test_it_is_off_where_any_check_is_and_unknown_only_where_none_could_be_made(
+        self, checks: tuple[Check, ...], text: str, mark: str
+    ) -> None:
+        found = seen(with_checks(moment_of(*busy()), {"load": LevelChecks(checks)}))
+
+        assert (cell(found, "model").text, cell(found, "model").mark) == (text, mark)
+
+    def test_it_is_filtered_by_its_word(self) -> None:
+        moment = with_checks(moment_of(*busy()), {"load": LevelChecks((ORDER,))})
+
+        assert len(seen(moment, filter="model=unknown").rows) == 1
+        assert not seen(moment, filter="model=off").rows
+
+    def test_it_is_old_with_the_answers_that_it_is_of(self) -> None:
+        moment = moment_of(*busy(), failed("kas", Endpoint.METRICS, 1015.0))
+
+        assert cell(seen(with_checks(moment, {"load": LevelChecks((ARRIVALS,))})), "model").text == "ok~"
+
+    def test_of_a_sum_it_is_that_of_the_worst_replica(self) -> None:
+        moment = moment_of(*busy("kas-1"), *busy("kas-2"))
+        moment = with_checks(moment, {"load": LevelChecks((ARRIVALS,))}, replica="kas-1")
+
+        assert cell(seen(moment, scope=SUM), "model").text == "ok~"
+        assert cell(seen(with_checks(moment, {"load": LevelChecks((ARRIVALS,))}), scope=SUM), "model").text == "ok"
+        assert cell(seen(with_checks(moment, {"load": WAITED}, replica="kas-2"), scope=SUM), "model").text == "off"
+
+
+class TestPredicted:
+    def of(self, checks: LevelChecks, **changes: object) -> Cell:
+        moment = with_level(moment_of(*busy()), replace(the_level(moment_of(*busy())), **changes))  # type: ignore[arg-type]
+        return cell(seen(with_checks(moment, {"load": checks})), "predicted")
+
+    @pytest.mark.parametrize(
+        ("observed", "low", "high", "text"),
+        [
+            (0.24, 0.08, 0.55, "240 in 80-550ms"),
+            (2.43, 0.08, 0.55, "2.4 not in 0.08-0.55s"),
+            (0.24, 0.08, 1.3, "0.24 in 0.08-1.3s"),
+            (0.004, -0.01, 0.1, "4 in 0-100ms"),
+            (0.5512, 0.08, 0.5508, "551.2 not in 80-550.8ms"),
+            (12.0, 0.2, 45.0, "12 in 0.2-45s"),
+        ],
+    )
+    def test_the_mean_wait_stands_in_its_band_or_not(self, observed: float, low: float, high: float, text: str) -> None:
+        found = self.of(replace(WAITED, prediction=replace(BAND, observed=observed, low=low, high=high)))
+
+        assert (found.text, found.value) == (text, observed)
+        assert found.mark == ("warn" if "not" in text else "")
+
+    def test_without_a_simulation_the_time_spent_waiting_is_the_other_side(self) -> None:
+        found = self.of(LevelChecks((ARRIVALS,), observed_wait_s=0.82, little_s=0.81))
+
+        assert (found.text, found.value, found.mark) == ("820 vs 810ms", 0.82, "")
+
+    def test_a_wait_that_breaks_that_law_is_marked(self) -> None:
+        broken = Check("waiting-time", "off", 1.0, (2.0, 2.0), 0.1, "request-seconds")
+
+        assert self.of(LevelChecks((broken,), observed_wait_s=1.6, little_s=0.81)).mark == "warn"
+
+    def test_it_is_blank_where_nobody_waited_and_unknown_where_that_cannot_be_told(self) -> None:
+        assert self.of(LevelChecks((ARRIVALS,), observed_wait_s=0.00004, little_s=0.00001)).text == ""
+        assert self.of(LevelChecks((ARRIVALS,)), waiting=0.0).text == ""
+        assert self.of(LevelChecks((ARRIVALS,)), waiting=3.0).text == "-"
+        assert self.of(LevelChecks((ARRIVALS,), observed_wait_s=0.5)).text == "500ms vs -"
+
+    def test_of_a_sum_it_is_the_wait_that_the_model_gives_least(self) -> None:
+        moment = moment_of(*busy("kas-1"), *busy("kas-2"))
+        moment = with_checks(moment, {"load": replace(WAITED, prediction=replace(BAND, observed=9.0))}, replica="kas-1")
+        moment = with_checks(moment, {"load": WAITED}, replica="kas-2")
+
+        assert cell(seen(moment, scope=SUM), "predicted").text == "9 not in 0.08-0.55s"
+
+
+def test_a_row_names_the_level_whose_checks_are_shown_from_it() -> None:
+    moment = moment_of(*busy("kas-1"), *busy("kas-2"))
+
+    assert seen(moment).rows[0].subject == {"level": "load", "replica": "kas-1"}
+    assert seen(moment, scope=SUM).rows[0].subject == {"level": "load"}
 
 
 def test_a_row_leads_to_the_schemas_of_its_level_on_its_replica() -> None:

@@ -106,7 +106,7 @@ def test_the_sorted_column_has_an_arrow_and_a_faulty_filter_is_told() -> None:
     found = lines(sheet(case("C03"), Look(sorts={View.LEVELS: Sort("waiting", True)}, filter="x>1")), 100)
 
     assert "WAITING▼" in found[1]
-    assert found[-2].startswith("! filter: no column `x` here")
+    assert found[-3].startswith("! filter: no column `x` here")
 
 
 def test_an_empty_view_says_why_once() -> None:

@@ -7,10 +7,12 @@ from dataclasses import replace
 import pytest
 
 from apftop.records.asking import Plan
+from apftop.records.checks import Check, LevelChecks, Span, Start
 from apftop.records.frame import Own, Queue
 from apftop.records.raw import Endpoint
 from apftop.sheets.look import EACH, SUM, Look, Sort, View
 from apftop.sheets.views import VIEWS, needs
+from tests.sheets.checked import ARRIVALS, CLOCK, IN_TIME, ORDER, WAITED, key_of, with_checks
 from tests.sheets.moments import (
     BUNDLES,
     a_request,
@@ -74,6 +76,22 @@ def test_every_row_leads_to_a_view_that_has_rows(view: View) -> None:
             assert seen(moment, view=inner.view, scope=inner.scope, within=inner.within).rows
 
 
+def test_rows_about_a_level_name_it_for_its_checks() -> None:
+    moment = case("C03")
+    whole = {"level": "workload-low", "replica": "server"}
+
+    subjects = {view: seen(moment, view=view).rows[0].subject for view in VIEWS if view is not View.CHECKS}
+
+    assert subjects == {
+        View.LEVELS: whole,
+        View.SCHEMAS: whole,
+        View.QUEUES: whole,
+        View.REQUESTS: whole,
+        View.CLIENTS: None,
+        View.REPLICAS: {"replica": "server"},
+    }
+
+
 def test_the_way_down_is_level_schemas_queues_requests() -> None:
     moment, look, way = case("C03"), Look(), ["levels"]
     while (about := seen(moment, view=look.view, scope=look.scope, within=look.within).rows[0].about) is not None:
@@ -92,6 +110,7 @@ def test_views_need_the_dumps_that_they_show() -> None:
         View.REQUESTS: {Endpoint.REQUESTS},
         View.CLIENTS: {Endpoint.REQUESTS},
         View.REPLICAS: frozenset(),
+        View.CHECKS: {Endpoint.QUEUES, Endpoint.REQUESTS},
     }
 
 
@@ -240,16 +259,12 @@ class TestRequests:
     def test_a_request_keeps_its_key_as_it_grows_older_and_moves_up(self) -> None:
         moment = moment_of(*busy())
 
-        def key_at(dump_time: float, age: float, index: int) -> tuple[str, ...]:
-            old = replicas(moment)["kas"]
-            clock = replace(old.clock, dump_time=dump_time)
-            changed = replace(old, clock=clock, requests=(a_request(age_s=age, index=index),))
-            return seen(with_replicas(moment, [changed]), view=View.REQUESTS).rows[0].key
+        def key_of(**changes: object) -> tuple[str, ...]:
+            found = seen(with_requests(moment, [a_request(**changes)]), view=View.REQUESTS)
+            return found.rows[0].key
 
-        arrived_ns = 1775988180123456789
-        ages = [(round(t * 1e9) - arrived_ns) / 1e9 for t in (1775988181.25, 1775988190.7)]
-
-        assert key_at(1775988181.25, ages[0], 3) == key_at(1775988190.7, ages[1], 0)
+        assert key_of(age_s=1.25, index=3) == key_of(age_s=9.7, index=0)
+        assert key_of(age_s=1.25) != key_of(age_s=1.25, arrive_ns=1_009_000_000_001)
 
     def test_two_requests_of_one_moment_are_two_rows(self) -> None:
         found = seen(with_requests(moment_of(*busy()), [a_request(), a_request()]), view=View.REQUESTS)
@@ -275,6 +290,28 @@ class TestRequests:
         found = seen(with_replicas(moment, [old]), view=View.REQUESTS)
 
         assert found.notes == ("kas: up to 1.27 the dump has waiting requests only",)
+
+    def test_a_start_is_a_band_or_a_bound_for_those_that_wait(self) -> None:
+        rows = [
+            a_request(user="soon", age_s=9.0),
+            a_request(user="later", age_s=8.0),
+            a_request(user="new", age_s=0.1),
+            a_request(user="runs", executing=True, index=-1),
+        ]
+        starts = {
+            key_of(rows[0]): Start(Span(0.2, 0.5, 1.3), 15.0, 64),
+            key_of(rows[1]): Start(None, 15.0, 64),
+            key_of(rows[3]): Start(None, 15.0, 64),
+        }
+        moment = with_checks(with_requests(moment_of(*busy()), rows), {"load": replace(WAITED, starts=starts)})
+
+        found = seen(moment, view=View.REQUESTS)
+
+        assert texts(found, "starts") == ["0.2-1.3s", ">15s", "-", ""]
+        assert texts(seen(moment, view=View.REQUESTS, filter="starts>5s"), "user") == ["later"]
+
+    def test_nothing_is_predicted_where_nothing_was_checked(self) -> None:
+        assert texts(seen(with_requests(moment_of(*busy()), [a_request()]), view=View.REQUESTS), "starts") == ["-"]
 
 
 class TestClients:
@@ -332,6 +369,7 @@ class TestReplicas:
             "nominal": "8",
             "waiting": "3",
             "rejected": "2.00",
+            "checks": "-",
             "problems": "1",
             "ages": "metrics 2s",
             "own": "probes / exempt",
@@ -344,6 +382,21 @@ class TestReplicas:
             "left_out": "dump_queues: too long",
         }
         assert found.notes[1] == "left out for now: dump_queues of kas: too long"
+
+    @pytest.mark.parametrize(
+        ("levels", "checks", "text"),
+        [
+            ({"load": LevelChecks((ARRIVALS,))}, (IN_TIME,), "ok"),
+            ({"load": WAITED}, (IN_TIME, CLOCK), "off clock"),
+            ({"load": WAITED, "other": WAITED, "third": LevelChecks((ARRIVALS,))}, (IN_TIME,), "off load +1"),
+            ({"load": LevelChecks((ORDER,))}, (), "?"),
+            ({"load": LevelChecks()}, (), "-"),
+        ],
+    )
+    def test_what_is_off_is_named(self, levels: dict[str, LevelChecks], checks: tuple[Check, ...], text: str) -> None:
+        found = seen(with_checks(moment_of(*busy()), levels, *checks), view=View.REPLICAS)
+
+        assert cell(found, "checks").text == text
 
     def test_one_that_does_not_answer_comes_first_and_is_said_not_to(self) -> None:
         found = seen(moment_of(*busy("kas-1"), failed("kas-2", Endpoint.METRICS, 1010.0)), view=View.REPLICAS)

@@ -15,6 +15,7 @@ from apftop.parse.vocabulary import wanted
 from apftop.records.frame import Level, Replica
 from apftop.records.moment import Moment
 from apftop.records.raw import Sample
+from tests.sheets.checked import ARRIVALS, BAND, CALM, CLOCK, IN_TIME, ORDER, WAITED, starts, with_checks
 
 CASE = Path(__file__).parent.parent / "cases" / "C03"
 REPLICAS = ("kas-1", "kas-2", "kas-3")
@@ -41,6 +42,22 @@ def a_moment(
     samples = [age.time for age in saved()[1].samples.values() if age.time is not None]
     seen = replace(frame(fold(())), replicas=made, t1=max(samples))
     return Moment(seen, number, source, max(samples), samples=saved()[0])
+
+
+def checked(number: int = 1) -> Moment:
+    """The same with checks: on the first replica a hand is off, on the second its clock is, on the third nothing is."""
+    moment = a_moment(number)
+    begun = starts(moment, "workload-low", "kas-1")
+    band = replace(BAND, at=moment.now - 1)
+    moment = with_checks(
+        moment, {"workload-low": replace(WAITED, prediction=band, starts=begun), "system": CALM}, IN_TIME
+    )
+    plain = replace(WAITED, checks=(ARRIVALS, ORDER), prediction=None, flows=(), followed=None)
+    moment = with_checks(moment, {"workload-low": plain, "system": CALM}, CLOCK, replica="kas-2")
+    outside = replace(plain, prediction=replace(band, observed=2.43))
+    return with_checks(
+        moment, {"workload-low": outside, "exempt": replace(CALM, checks=(ORDER,))}, IN_TIME, replica="kas-3"
+    )
 
 
 def _with_waiting(replica: Replica, waiting: Mapping[tuple[str, str], float]) -> Replica:

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from apftop.records.moment import Moment
+from tests.sheets.checked import CLOCK, HAND, WAITED, with_checks
 from tests.ui.moments import a_moment
 from tests.ui.screen import shown
 
@@ -41,7 +42,10 @@ def hostile(name: str) -> Moment:
         requests=requests,
         problems=(name,),
     )
-    return replace(moment, frame=replace(moment.frame, replicas={name: replica}), news=(name,))
+    moment = replace(moment, frame=replace(moment.frame, replicas={name: replica}), news=(name,))
+    flow = replace(WAITED.flows[0], flow=name, schema=name)
+    checks = replace(WAITED, checks=(replace(HAND, about=name, reason=name), *WAITED.checks), flows=(flow,))
+    return with_checks(moment, {name: checks}, replace(CLOCK, reason=name))
 
 
 @pytest.mark.parametrize("kind", NAMES)
@@ -49,7 +53,7 @@ async def test_hostile_names_are_shown_as_text_and_end_nothing(kind: str) -> Non
     name = NAMES[kind]
     async with shown((120, 40)) as screen:
         await screen.send(hostile(name))
-        for key in "123456":
+        for key in [*"12345684", "enter", "escape", "m", "enter", "escape"]:
             await screen.press(key)
             assert not any(
                 ord(character) < 0x20 or 0x7F <= ord(character) < 0xA0 for character in "".join(screen.lines)

@@ -10,7 +10,7 @@ import pytest
 
 from apftop.records.asking import Plan
 from apftop.records.raw import Endpoint
-from tests.ui.moments import a_moment
+from tests.ui.moments import a_moment, checked
 from tests.ui.screen import shown
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -34,11 +34,26 @@ async def test_levels_look_like_this(size: tuple[int, int]) -> None:
         compare(f"levels-{size[0]}x{size[1]}", screen.lines)
 
 
-@pytest.mark.parametrize("number", range(2, 7))
+@pytest.mark.parametrize("number", [2, 3, 4, 5, 6, 8])
 async def test_the_other_views_look_like_this(number: int) -> None:
     async with shown((120, 40)) as screen:
         await screen.press(str(number))
         compare(f"{screen.app.look.view.value}-120x40", screen.lines)
+
+
+@pytest.mark.parametrize("size", SIZES[::2])
+async def test_checks_look_like_this(size: tuple[int, int]) -> None:
+    name = f"{size[0]}x{size[1]}"
+    async with shown(size, first=checked()) as screen:
+        compare(f"checked-levels-{name}", screen.lines)
+        await screen.press("m")
+        compare(f"checked-level-{name}", screen.lines)
+        await screen.press("enter")
+        compare(f"check-page-{name}", screen.lines)
+        await screen.press("escape", "escape", "8")
+        compare(f"checked-all-{name}", screen.lines)
+        await screen.press("4", "enter")
+        compare(f"request-page-{name}", screen.lines)
 
 
 async def test_the_help_looks_like_this() -> None:
@@ -53,7 +68,7 @@ async def test_before_the_first_moment_the_screen_says_what_it_waits_for() -> No
         screen.clock.now += 5
         await screen.pilot.pause(1.2)
         assert "connecting to prod, 5 s" in screen.text
-        await screen.press(*"123456", "tab", "o", "i", "t", "space", "enter", "escape", "y", "w", "r")
+        await screen.press(*"1234568m", "tab", "o", "i", "t", "space", "enter", "escape", "y", "w", "r")
         await screen.press("greater_than_sign", "question_mark", "escape")
         assert "no server has answered yet" in screen.text
         await screen.send(a_moment())

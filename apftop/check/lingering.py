@@ -1,0 +1,33 @@
+"""Seats that are held beyond the end of a request: a write with many watchers keeps them until its events are out."""
+
+from __future__ import annotations
+
+from apftop.apf.allocation import SEAT_CAP, seat_cap
+from apftop.apf.estimate import EVENT_NS
+from apftop.check.widths import Widths
+from apftop.check.window import Instant, LevelWindow
+from apftop.records.measures import NANOSECONDS
+
+
+def lingering_s(window: LevelWindow, widths: Widths, ended: int) -> float | None:
+    """The most seat-seconds that `ended` requests can have held beyond their ends; None where that is not known.
+
+    A write has one seat for each 10 watchers and holds them for 5 ms (1.26 to 1.37). Where the cap makes it narrower it
+    holds them for longer, which only rows of such requests tell.
+    """
+    longest_s = EVENT_NS / NANOSECONDS
+    cap = min(_write_cap(window, one) for one in window.instants)
+    most_s = min(widths.most, cap) * longest_s
+    if widths.overlap(cap, SEAT_CAP):
+        rows = [row for one in window.instants for row in one.rows or () if row.additional_latency_ns]
+        if not rows:
+            return None
+        longest_s = max(longest_s, *(row.additional_latency_ns / NANOSECONDS for row in rows))
+        most_s = max(most_s, *(row.width * row.additional_latency_ns / NANOSECONDS for row in rows))
+    return ended * most_s + (window.first.level.seats or 0.0) * longest_s
+
+
+def _write_cap(window: LevelWindow, one: Instant) -> int:
+    """The most seats of one write, by the level's limit at one moment; 1 where it is not known."""
+    config = None if one.point.configs is None else one.point.configs.get(window.name)
+    return min(SEAT_CAP, seat_cap(config, one.level.nominal, one.point.release) or 1)

@@ -1,0 +1,27 @@
+"""The page of a row, for as long as it is read: it follows what it is about."""
+
+from __future__ import annotations
+
+from apftop.sheets.look import Look
+from apftop.sheets.page import Page, Section
+from apftop.sheets.sheet import RowKey
+from apftop.ui.scrolled import Scrolled
+
+GONE = Section("Gone since: this is what was last known", ())
+
+
+class Opened(Scrolled):
+    """A page of one row of a view, looked at as the reader did when they opened it."""
+
+    def __init__(self, page: Page, look: Look, key: RowKey) -> None:
+        super().__init__(page)
+        self.look, self.key = look, key
+        self._known = page
+
+    def renew(self, page: Page | None) -> None:
+        """Show what is known now; None where what it was about is gone."""
+        if page is not None:
+            self._known = page
+            self.show(page)
+        else:
+            self.show(Page((GONE, *self._known.sections)))
