@@ -32,7 +32,8 @@ class LevelPoint:
     """One level in one answer of metrics, its schemas summed; None where the answer does not tell.
 
     Counters and histograms are as exposed, since the server began: a law compares two of them. `waits` are the samples
-    of execute="true", `refused_waits` counts those of "false". `execution` has all requests, `regular` leaves watches
+    of execute="true", `refused_waits` counts those of "false". `watchers` are the watches that each write
+    was to tell of. `execution` has all requests, `regular` leaves watches
     out. The four `.._time` count nanoseconds. Gauges are in seats, `waiting` and `executing` in requests. This tool's
     own requests are in all of them.
     """
@@ -41,6 +42,7 @@ class LevelPoint:
     rejected: Mapping[str, float]
     no_accommodation: float
     widths: Histogram | None
+    watchers: Histogram | None
     waits: Histogram | None
     refused_waits: int
     enqueued: int | None

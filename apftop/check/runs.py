@@ -86,7 +86,14 @@ def interval(replica: str, name: str, a: Instant, b: Instant, points: Sequence[P
     if isinstance(seen, str):
         return seen
     then = int(b.level.current)
-    return Trial(seen, traffic, max(from_ns, at_ns), until_ns, f"{replica}/{name}/{at_ns}", limit_then=None if then == seen.limit else then)
+    return Trial(
+        seen,
+        traffic,
+        max(from_ns, at_ns),
+        until_ns,
+        f"{replica}/{name}/{at_ns}",
+        limit_then=None if then == seen.limit else then,
+    )
 
 
 def _arrivals(a: Instant, b: Instant) -> int:
@@ -94,7 +101,9 @@ def _arrivals(a: Instant, b: Instant) -> int:
     if widths is not None:
         return widths.count
     queued = (b.level.waiting or 0) - (a.level.waiting or 0)
-    return max(0, round(b.level.dispatched - a.level.dispatched + b.level.rejected_total - a.level.rejected_total + queued))
+    return max(
+        0, round(b.level.dispatched - a.level.dispatched + b.level.rejected_total - a.level.rejected_total + queued)
+    )
 
 
 def _traffic(a: Instant, b: Instant, execution: Histogram, points: Sequence[Point]) -> Traffic | str:
@@ -121,14 +130,18 @@ def a_name(a, b):
 
 def service(execution: Histogram) -> ServiceTimes:
     counts = [b - a for a, b in zip((0, *execution.cumulative), execution.cumulative)]
-    return ServiceTimes([round(x * NANOSECONDS) for x in execution.bounds], counts, execution.sum / execution.count * NANOSECONDS)
+    return ServiceTimes(
+        [round(x * NANOSECONDS) for x in execution.bounds], counts, execution.sum / execution.count * NANOSECONDS
+    )
 
 
 def history(name: str, points: Sequence[Point]) -> list[RequestRow]:
     rows = {}
     for point in points:
         for row in point.rows(name) or ():
-            rows[(row.arrive_ns, row.schema, row.distinguisher, row.details.user if row.details else "", row.queue)] = row
+            rows[(row.arrive_ns, row.schema, row.distinguisher, row.details.user if row.details else "", row.queue)] = (
+                row
+            )
     return sorted(rows.values(), key=lambda r: r.arrive_ns)
 
 
@@ -175,7 +188,10 @@ def wait_limit_ns(a: Instant, b: Instant) -> int | None:
 
 def _seen(a: Instant, queuing: Queuing, at_ns: int, rows: Sequence[RequestRow]) -> SeenLevel | str:
     limit = int(a.level.current)
-    requests = [SeenRequest(r.queue, r.arrive_ns, r.start_ns, _cost(r), flow_hash(r.schema, r.distinguisher)) for r in sorted(rows, key=lambda r: (r.queue, r.index if r.index >= 0 else 1 << 40))]
+    requests = [
+        SeenRequest(r.queue, r.arrive_ns, r.start_ns, _cost(r), flow_hash(r.schema, r.distinguisher))
+        for r in sorted(rows, key=lambda r: (r.queue, r.index if r.index >= 0 else 1 << 40))
+    ]
     name = next((r.level for r in rows), None)
     shown = (a.point.queue_rows or {}).get(name) if name else None
     r = int((a.level.progress_r or 0.0) * 1e8)

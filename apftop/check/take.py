@@ -127,7 +127,7 @@ def _grouped(rows: Iterable[Row]) -> dict[str, tuple[Row, ...]]:
 
 def _levels(seen: View, totals: Mapping[str, Mapping[str, float]]) -> dict[str, LevelPoint]:
     """Each level that any of the measures names and no torn series is about."""
-    histograms = {name: _by_level(seen, name) for name in ("width", "queue_length", "execution")}
+    histograms = {name: _by_level(seen, name) for name in ("width", "watchers", "queue_length", "execution")}
     served = _by_level(seen, "wait", "true")
     refused = _by_level(seen, "wait", "false")
     regular = _by_level(seen, "execution", "regular")
@@ -157,6 +157,7 @@ def _levels(seen: View, totals: Mapping[str, Mapping[str, float]]) -> dict[str, 
             rejected=rejected.get(name, {}),
             no_accommodation=no_accommodation.get(name, 0.0),
             widths=counted("width", histograms["width"], name),
+            watchers=counted("watchers", histograms["watchers"], name),
             waits=counted("wait", served, name),
             refused_waits=one.count if (one := refused.get(name)) else 0,
             enqueued=one.count if (one := counted("queue_length", histograms["queue_length"], name)) else None,

@@ -26,6 +26,7 @@ SERVER_SEATS = 90
 SECONDS_BOUNDS = (0.0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 15.0, 30.0)
 WIDTH_BOUNDS = (1.0, 2.0, 4.0, 10.0)
 WIDTH_BOUNDS_SINCE_1_34 = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 100.0)
+WATCHERS_BOUNDS = (0.0, 1.0, 10.0, 100.0, 1000.0, 10000.0)
 SEAT_BOUNDS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0)
 REQUEST_BOUNDS = (0.0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.25, 0.5, 0.75, 1.0)
 DEMAND_BOUNDS = (0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4, 1.7, 2.0, 2.8, 4.0, 6.0)
@@ -65,6 +66,7 @@ def a_level(**changed: Any) -> LevelPoint:
         rejected={},
         no_accommodation=0.0,
         widths=empty(WIDTH_BOUNDS),
+        watchers=empty(WATCHERS_BOUNDS),
         waits=empty(SECONDS_BOUNDS),
         refused_waits=0,
         enqueued=0,
@@ -103,6 +105,7 @@ def later(
     waits: Iterable[float] = (),
     execution: Iterable[float] = (),
     widths: Iterable[float] = (),
+    watchers: Iterable[float] = (),
     rejected: Mapping[str, float] | None = None,
     **more: float,
 ) -> LevelPoint:
@@ -131,6 +134,7 @@ def later(
         waits=level.waits and counted(level.waits, waits),
         execution=level.execution and counted(level.execution, execution),
         widths=level.widths and counted(level.widths, widths),
+        watchers=level.watchers and counted(level.watchers, watchers),
         rejected=reasons,
         **{name: getattr(level, name) + number for name, number in more.items()},
     )

@@ -16,6 +16,7 @@ from apftop.records.parsed import RequestRow
 from tests.check.build import (
     REQUEST_BOUNDS,
     SECONDS_BOUNDS,
+    WATCHERS_BOUNDS,
     a_config,
     a_level,
     a_point,
@@ -38,7 +39,8 @@ def running(*ages: float, at: float = END, lag_s: float = 0.02) -> list[RequestR
 
 
 def begun(**changed: Any) -> LevelPoint:
-    return later(a_level(**changed), BEGIN)
+    """After twenty seconds without requests; how many watches writes have is not known without other words."""
+    return later(a_level(**{"watchers": None, **changed}), BEGIN)
 
 
 def busy(begin: LevelPoint, **changed: Any) -> LevelPoint:
@@ -264,6 +266,34 @@ def test_a_level_whose_cap_is_one_seat_may_linger_for_long() -> None:
     check = held(seat_time, small)
 
     assert check.verdict == "ok" and check.expected == pytest.approx((100.0, None))
+
+
+def test_the_watches_that_writes_tell_of_bound_what_lingers() -> None:
+    """A hundred writes with 40 watches each hold 4 seats for 5 ms, whatever their width was cut to."""
+    none, held_s = empty(WATCHERS_BOUNDS), (40 * 0.1 + 1) * 0.005
+
+    def after(watchers: list[float], **changed: Any) -> LevelWindow:
+        return window(begin={"nominal": 7.0, "watchers": none}, watchers=watchers, **changed)
+
+    assert held(seat_time, after([])).expected == pytest.approx((100.0, 100.0))
+    assert held(seat_time, after([40.0] * 100)).expected == pytest.approx((100.0, 100.0 + 100 * held_s))
+    assert held(seat_time, after([40.0] * 100, seats=10.4)).verdict == "off"
+
+
+def test_writes_from_before_the_window_linger_as_the_largest_ever_seen() -> None:
+    first = later(a_level(nominal=7.0), BEGIN, executing=2, seats=4, watchers=[400.0])
+    last = busy(first, watchers=[])
+
+    check = held(seat_time, a_window(a_point(first), a_point(last, running(*[0.1] * 10))))
+
+    assert check.expected == pytest.approx((100.0, 100.0 + 6 * (1000 * 0.1 + 1) * 0.005))
+
+
+def test_watches_beyond_all_buckets_bound_nothing() -> None:
+    first = later(a_level(nominal=7.0), BEGIN, watchers=[20_000.0])
+    check = held(seat_time, a_window(a_point(first), a_point(busy(first), running(*[0.1] * 10))))
+
+    assert check.expected == pytest.approx((100.0, None))
 
 
 def test_a_request_wider_than_the_limit_is_cut_to_it() -> None:
