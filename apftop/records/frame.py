@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from apftop.apf.objects import EXEMPT, FlowSchema, PriorityLevelConfiguration
+from apftop.records.checks import RequestKey
 from apftop.records.measures import Counts, Execution, Sampled, Utilization, Waits, Window
 
 LevelState = Literal["idle", "busy", "saturated", "blocked", "leaking", "exempt", "quiescing", "stale", "unknown"]
@@ -61,6 +62,11 @@ class Request:
     @property
     def width(self) -> int:
         return max(self.initial_seats, self.final_seats)
+
+    @property
+    def key(self) -> RequestKey:
+        """What names it from dump to dump."""
+        return RequestKey(self.arrive_ns, self.schema, self.user or "")
 
     @property
     def kind(self) -> str:

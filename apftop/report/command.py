@@ -71,20 +71,21 @@ def _bundle(path: Path, options: Mapping[str, Any]) -> Look:
 
 def _live(options: Mapping[str, Any], *, endless: bool) -> Iterator[Look]:
     at = servers(options)
-    known = taken_in(first_look(at, options["interval"]))
+    samples, left_out = first_look(at, options["interval"])
+    known = taken_in(samples)
     number = 1
     while True:
-        yield _live_look(known, at, options)
+        yield _live_look(known, at, options, left_out)
         if not endless and number >= options["count"]:
             return
-        number += 1
+        number, left_out = number + 1, ()
         known = taken_in(next_look(at, options["interval"]), known)
 
 
-def _live_look(known: Known, at: Servers, options: Mapping[str, Any]) -> Look:
+def _live_look(known: Known, at: Servers, options: Mapping[str, Any], left_out: tuple[str, ...]) -> Look:
     seen = frame(known.state, options["request_timeout"])
     interval = seen.t1 - seen.t0 if seen.t0 is not None and seen.t1 is not None else None
-    return Look(seen, checked_all(known), at.source, seen.t0, seen.t1, interval, (), notes(at, seen))
+    return Look(seen, checked_all(known), at.source, seen.t0, seen.t1, interval, (), (*notes(at, seen), *left_out))
 
 
 def _window(seen: Frame) -> float | None:

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from apftop import __version__
-from apftop.records.checks import Checks, LevelChecks, ReplicaChecks
+from apftop.records.checks import Checks, LevelChecks, ReplicaChecks, Start
 from apftop.records.frame import Flow, Frame, Inside, Level, LevelTotal, Recent, Replica, Request, Schema, Totals
 from apftop.records.measures import Counts, Execution, Quantile, Utilization, Waits, Window
-from apftop.report.checks import check_json, level_json
+from apftop.report.checks import check_json, level_json, start_json
 from apftop.report.numbers import number, when
 
 SCHEMA = "apftop.report/1"
@@ -40,7 +40,10 @@ def document(
                 key=lambda pair: -(pair[1].waiting + (pair[1].seats or 0)),
             )
         ],
-        "requests": [({} if single else {"replica": replica.name}) | _request(row) for replica, row in rows],
+        "requests": [
+            ({} if single else {"replica": replica.name}) | _request(row, _start(row, checks.get(replica.name)))
+            for replica, row in rows
+        ],
         "requests_summary": _summary(frame),
         "clock_skew_tolerance_s": _worst(replica.clock.tolerance_s for replica in frame.replicas.values()),
         "problems": list(problems),
@@ -309,7 +312,12 @@ def _flow(flow: Flow) -> Json:
     }
 
 
-def _request(row: Request) -> Json:
+def _start(row: Request, checks: ReplicaChecks | None) -> Start | None:
+    level = checks.levels.get(row.level) if checks else None
+    return level.starts.get(row.key) if level and not row.executing else None
+
+
+def _request(row: Request, start: Start | None) -> Json:
     return {
         "pl": row.level,
         "fs": row.schema,
@@ -331,6 +339,7 @@ def _request(row: Request) -> Json:
         "age_s": number(row.age_s),
         "wait_s": number(row.wait_s),
         "own": row.own,
+        "predicted_start": start_json(start),
     }
 
 

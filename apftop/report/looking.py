@@ -13,6 +13,8 @@ from apftop.cli_options import access_overrides
 from apftop.cluster import reach
 from apftop.failures import Deadlines
 from apftop.fetch import Manner, Turn, ask, open_session, run
+from apftop.lanes import too_long
+from apftop.live import fold
 from apftop.output import SLOW_S, said_if_slow
 from apftop.parse.body import picker_of_apf
 from apftop.parse.vocabulary import asked_names
@@ -21,8 +23,11 @@ from apftop.poll.leases import PATH as LEASES_PATH
 from apftop.records.frame import Frame
 from apftop.records.raw import OBJECTS, Endpoint, Sample
 
-FIRST = (Endpoint.LEVELS, Endpoint.METRICS, *OBJECTS)
-LATER = (Endpoint.LEVELS, Endpoint.QUEUES, Endpoint.REQUESTS, Endpoint.METRICS)
+BEFORE = (Endpoint.LEVELS, *OBJECTS)
+"""What tells how large the other dumps are, and how fast the link is."""
+
+NOW = (Endpoint.LEVELS, Endpoint.QUEUES, Endpoint.REQUESTS, Endpoint.METRICS)
+SIZED_BY = {Endpoint.REQUESTS: Endpoint.LEVELS, Endpoint.QUEUES: Endpoint.CONFIGS}
 LOADING = "still loading credentials: is an exec plugin hanging, or waiting for you? ctrl+c ends"
 DISCOVERY_S = 3.0
 """So long it may take until a server begins to tell of its replicas; then it is asked itself."""
@@ -64,18 +69,49 @@ async def _found(way: Access) -> Found:
         return await discovered(session, way, manner)
 
 
-def first_look(at: Servers, interval_s: float) -> list[Sample]:
-    """Two looks at each server, and one at the leases. Blocks. Raises Unreachable."""
+def first_look(at: Servers, interval_s: float) -> tuple[list[Sample], tuple[str, ...]]:
+    """Two looks at each server, and one at the leases; and a line for each dump that the first look leaves out.
+
+    The second asks for all, the first for dumps that surely do not hold a server up: they are for the checks, which
+    need them at both ends. Blocks. Raises Unreachable.
+    """
+    sizes = _Sizes()
+    turns = [Turn(BEFORE), Turn(NOW, goes_on=True, fits=sizes.fit), Turn(NOW, interval_s)]
     with _waiting(at, interval_s):
-        samples = run(at.accesses, [Turn(FIRST), Turn(LATER, interval_s)], manner_of_looks())
+        samples = run(at.accesses, turns, manner_of_looks())
     answering = {sample.replica for sample in samples if sample.status is not None}
-    return samples + asyncio.run(_leases([access for access in at.accesses if access.name in answering]))
+    leases = asyncio.run(_leases([access for access in at.accesses if access.name in answering]))
+    return samples + leases, sizes.notes()
 
 
 def next_look(at: Servers, interval_s: float) -> list[Sample]:
     """One more look at each server, after a while. Blocks. Raises Unreachable."""
     with _waiting(at, interval_s):
-        return run(at.accesses, [Turn((), 0.0), Turn((*LATER, *OBJECTS), interval_s)], manner_of_looks())
+        return run(at.accesses, [Turn((), 0.0), Turn((*NOW, *OBJECTS), interval_s)], manner_of_looks())
+
+
+class _Sizes:
+    """Which dumps are too large for servers by what these have said, and for whom they were left out."""
+
+    def __init__(self) -> None:
+        self._left: dict[tuple[Endpoint, str], list[str]] = {}
+
+    def fit(self, samples: Sequence[Sample], endpoint: Endpoint) -> bool:
+        """Whether a dump may be asked for; one whose size is not known may not, and needs no words: what failed has."""
+        if endpoint not in SIZED_BY:
+            return True
+        (replica,) = fold(samples).replicas.values()
+        why = too_long(replica, endpoint)
+        sized = replica.outcomes.get(SIZED_BY[endpoint])
+        if why and sized is not None and sized.status == 200 and not sized.error:
+            self._left.setdefault((endpoint, why), []).append(replica.name)
+        return not why
+
+    def notes(self) -> tuple[str, ...]:
+        return tuple(
+            f"{endpoint} of {', '.join(sorted(names))}: left out of the first look: {why}"
+            for (endpoint, why), names in self._left.items()
+        )
 
 
 def _waiting(at: Servers, interval_s: float) -> AbstractContextManager[None]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from apftop.present import plain
 from apftop.present import seconds as seconds_text
-from apftop.records.checks import RequestKey, Start
+from apftop.records.checks import Start
 from apftop.records.frame import Replica, Request
 from apftop.records.moment import Moment
 from apftop.records.raw import Endpoint
@@ -72,12 +72,7 @@ def lines(moment: Moment, look: Look) -> Iterator[Line]:
                 key = _key(replica, one)
                 taken[key] += 1
                 checks = levels.get(one.level) if not one.executing else None
-                yield Line((*key, str(taken[key])), replica, one, checks.starts.get(name_of(one)) if checks else None)
-
-
-def name_of(request: Request) -> RequestKey:
-    """What names a request from dump to dump."""
-    return RequestKey(request.arrive_ns, request.schema, request.user or "")
+                yield Line((*key, str(taken[key])), replica, one, checks.starts.get(one.key) if checks else None)
 
 
 def _key(replica: Replica, request: Request) -> RowKey:
