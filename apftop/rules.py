@@ -174,6 +174,25 @@ class Objects(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     settled_s: float
 
 
+class Band(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What is simulated, and how far observed waits may lie outside the band. Seconds, shares and counts."""
+
+    waited_s: float
+    batch_s: float
+    width_share: float
+    late_share: float
+    onward_s: float
+    most_requests: int
+    least_runs: int
+    least_s: float
+    low_share: float
+    low_s: float
+    high_share: float
+    high_s: float
+    core_share: float
+    most_starts: int
+
+
 class Check(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Windows and tolerances of the laws that numbers are held against. Seconds, shares and counts."""
 
@@ -188,6 +207,7 @@ class Check(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     objects: Objects
     hands: Hands
     current: Current
+    band: Band
 
 
 class Flows(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -111,6 +111,8 @@ def whole_hand(window: LevelWindow) -> Check | None:
 def _dealt(window: LevelWindow) -> list[Dealt] | Fewer | str | None:
     """The requests that tell something, at least one; else what is missing. None where no hands are dealt."""
     config = window.config
+    if window.exempt:
+        return None
     if config is None:
         return "the level's object"
     if config.queuing is None or config.queuing.queues < 2:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from apftop.check.point import LevelPoint, Point
+from apftop.check.point import Fetched, LevelPoint, Point
 from apftop.records.measures import NANOSECONDS
 
 EXACT = ("dump_time as noted with the dump", "the start of the dump's own request")
@@ -21,8 +21,11 @@ def dump_s(point: Point) -> float | None:
 
 
 def age_s(level: LevelPoint) -> float | None:
-    """How long the level's series have lived when they were read, in seconds: they count nanoseconds (1.26 to 1.37)."""
-    histogram = level.waiting_time or level.executing_time
+    """How long the level's series have lived when they were read, in seconds: they count nanoseconds (1.26 to 1.37).
+
+    That of executing requests is there from the start; that of waiting ones is made a moment later.
+    """
+    histogram = level.executing_time or level.waiting_time
     return histogram.count / NANOSECONDS if histogram is not None and histogram.count else None
 
 
@@ -30,16 +33,23 @@ def births(before: Mapping[str, float], point: Point) -> dict[str, float]:
     """When each level's series began, by the server's clock, bettered by one more point of the same process.
 
     Metrics are read after the dump, so that dump minus age is too early by the time between: the latest is the best.
+    A dump that was fetched after the metrics would make it too late, and tells nothing.
     """
     found = dict(before)
     taken = dump_s(point)
-    if taken is None:
+    if taken is None or _after(point.requests_fetched, point.metrics):
         return found
     for name, level in point.levels.items():
         age = age_s(level)
         if age is not None:
             found[name] = max(taken - age, found.get(name, taken - age))
     return found
+
+
+def _after(dump: Fetched | None, metrics: Fetched) -> bool:
+    if dump is None or dump.sent is None or metrics.received is None:
+        return False
+    return dump.sent >= metrics.received > (metrics.sent or 0.0)
 
 
 def metrics_s(level: LevelPoint, born: float | None) -> float | None:

@@ -74,7 +74,7 @@ def _expected(point: Point) -> dict[str, Limits] | str:
     runs = point.levels.keys() if point.dumped is None else point.dumped.keys()
     if lost := sorted(runs - configs.keys()):
         return f"the objects of all levels: {lost[0]} has none, and keeps its shares until it is idle"
-    if point.dumped is not None and (more := sorted(configs.keys() - point.dumped.keys())):
+    if more := sorted(configs.keys() - runs - {EXEMPT}):
         return f"a server that runs all levels that there are objects of: {more[0]} is not among them"
     return limits(configs.values(), round(point.server_concurrency), point.release)
 

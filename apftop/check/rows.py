@@ -114,7 +114,7 @@ def wait_limit(window: LevelWindow) -> Check | None:
     same queue. Does not apply to levels without queues.
     """
     law, seconds, terms = "wait-limit", window.seconds or None, rules().wait
-    if window.config is not None and window.config.queuing is None:
+    if window.exempt or (window.config is not None and window.config.queuing is None):
         return None
     release = window.last.point.release
     if release is None:

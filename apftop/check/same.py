@@ -28,21 +28,22 @@ FAR = "the metrics count far more than the dump just before them: the two are of
 class Ahead:
     """How many dispatches the metrics are ahead of the dump next to them, and between what that must lie.
 
-    `bounded` says that a dump from after the metrics gives the upper end, which else is a guess from the level's rate.
+    The lower end is sure if the dump surely came first, the upper one if there is a dump from after the metrics: else
+    it is a guess from the level's rate.
     """
 
     by: float
     low: float
     high: float
-    bounded: bool
+    sure: tuple[bool, bool]
 
     @property
     def beyond(self) -> float:
         return max(self.low - self.by, self.by - self.high)
 
     @property
-    def sure(self) -> bool:
-        return self.bounded or self.by < self.low
+    def surely_beyond(self) -> bool:
+        return (self.sure[0] and self.by < self.low) or (self.sure[1] and self.by > self.high)
 
 
 def same_server(window: LevelWindow) -> Check | None:
@@ -63,17 +64,16 @@ def same_server(window: LevelWindow) -> Check | None:
     found = list(_ahead(window))
     if not found:
         return unknown(law, "when the dump of priority levels and the metrics were asked for", seconds=seconds)
-    # What a later dump bounds is sure; the guess counts where that finds nothing.
-    worst = max(found, key=lambda one: (one.beyond > 0 and one.sure, one.beyond))
-    if worst.by > worst.high:
+    worst = max(found, key=lambda one: (one.surely_beyond, one.beyond))
+    if worst.by > worst.high and window.name not in MANDATORY:
         fell = any(after < before for before, after in pairwise(totals))
         in_step = max(one.by - one.high for one in found) <= min(one.by - one.low for one in found)
-        if window.name not in MANDATORY and (fell or (in_step and _may_be_anew(window))):
+        if fell or (in_step and _may_be_anew(window)):
             missing = "one life of the level: made anew, it counts from 0 in dumps, but its metrics go on"
             return unknown(law, missing, seconds=seconds)
-        if not worst.bounded and worst.by <= worst.high + rules().check.same.burst:
-            return unknown(law, "a later dump: many came at once, or this is another server", seconds=seconds)
-    reason = OLDER if worst.by < worst.low else NEWER if worst.bounded else FAR
+    if worst.beyond > 0 and not worst.surely_beyond and worst.beyond <= rules().check.same.burst:
+        return unknown(law, "a later dump: many came at once, or this is another server", seconds=seconds)
+    reason = OLDER if worst.by < worst.low else NEWER if worst.sure[1] else FAR
     return judged(law, worst.by, worst.low, worst.high, 0.0, "requests", seconds=seconds, reason=reason)
 
 
@@ -93,7 +93,7 @@ def _ahead(window: LevelWindow) -> Iterator[Ahead]:
             by=one.level.dispatched - total,
             low=0.0 if dump_first else -low,
             high=high if after is None else after - total,
-            bounded=after is not None,
+            sure=(dump_first, after is not None),
         )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -142,14 +141,16 @@ def _levels(seen: View, totals: Mapping[str, Mapping[str, float]]) -> dict[str, 
     names = {*totals["nominal"], *totals["current"], *dispatched, *waiting_time, *seat_time} - torn
 
     def gauge(measure: str, name: str) -> float | None:
-        value = known(seen, measure, totals[measure], name)
-        return None if value is None or math.isnan(value) else value
+        return known(seen, measure, totals[measure], name) if measure in seen.sources else None
 
     def counted(measure: str, found: Mapping[str, Histogram | None], name: str) -> Histogram | None:
-        """An absent series is one that nothing was counted in, if the server has such series at all."""
+        """An absent series is one that nothing was counted in, if the answer has such series at all.
+
+        Elsewhere a family that is absent is taken for one without events; here it may have been cut out.
+        """
         if name in found:
             return found[name]
-        return NOTHING if zero_if_absent(seen, measure, name) else None
+        return NOTHING if measure in seen.sources and zero_if_absent(seen, measure, name) else None
 
     return {
         name: LevelPoint(

@@ -8,6 +8,8 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from apftop.apf.allocation import limits
 from apftop.apf.borrowing import Borrower, adjust
@@ -15,7 +17,7 @@ from apftop.apf.builtins import builtin_levels
 from apftop.apf.objects import EXEMPT
 from apftop.apf.release import parse_release
 from apftop.check.current_limits import current_limits
-from apftop.check.point import Point
+from apftop.check.point import Fetched, Point
 from apftop.records.checks import Check
 from apftop.records.parsed import LevelRow
 from tests.check.build import a_level, a_point, later
@@ -144,6 +146,33 @@ def test_answers_that_are_torn_one_after_the_other_are_never_off() -> None:
 
     for end in range(1, len(torn) + 1):
         assert "off" not in verdicts(current_limits(tuple(torn[:end])))
+
+
+@given(
+    demands=st.lists(st.floats(0.0, 400.0), min_size=2, max_size=4),
+    looks=st.lists(st.tuples(st.floats(1.0, 11.0), st.tuples(*[st.floats(0.0, 0.3)] * 3)), min_size=1, max_size=6),
+)
+def test_a_server_is_never_off_whenever_its_gauges_are_read(
+    demands: list[float], looks: list[tuple[float, tuple[float, float, float]]]
+) -> None:
+    """Each kind of gauge is read some time after the question, and may have been adjusted in between."""
+    rounds = [server(20.0, {BUSY: demand}) for demand in demands]
+    points, asked = [], 0.0
+    for pause_s, delays in looks:
+        asked += pause_s
+        high, smoothed, current = (rounds[min(len(rounds) - 1, int((asked + delay) / 10))] for delay in delays)
+        levels = {
+            name: replace(
+                level,
+                demand_smoothed=smoothed.levels[name].demand_smoothed,
+                current=current.levels[name].current,
+            )
+            for name, level in high.levels.items()
+        }
+        moment = high.metrics.time or 0.0
+        points.append(replace(high, levels=levels, metrics=Fetched(*[moment + asked] * 3)))
+
+    assert "off" not in verdicts(current_limits(tuple(points)))
 
 
 def test_a_demand_that_is_no_number_freezes_old_releases() -> None:

@@ -137,6 +137,13 @@ def test_a_server_that_has_yet_to_read_the_objects_is_unknown() -> None:
     assert verdicts(found) == {"unknown"}
 
 
+def test_an_extension_server_that_runs_the_mandatory_levels_alone_is_unknown() -> None:
+    alone = {name: OBJECTS[name] for name in (EXEMPT, CATCH_ALL)}
+    point = server(20.0, OBJECTS, runs=alone)
+
+    assert verdicts(nominal((replace(point, dumped=None),))) == {"unknown"}
+
+
 def test_without_a_dump_levels_of_the_past_leave_it_unknown() -> None:
     point = server(20.0)
     past = {**point.levels, "gone": later(a_level(), 20.0)}

@@ -6,6 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from apftop.apf.objects import CATCH_ALL, EXEMPT, Meta
 from apftop.check.point import Fetched, Point, Track
@@ -78,10 +80,42 @@ def test_a_later_dump_right_after_the_metrics_bounds_nothing() -> None:
 def test_a_dump_from_after_the_metrics_may_count_more() -> None:
     first = a_point(later(a_level(dispatched=100), 20.0), dumped=row(108), lag_s=-0.5)
     last = a_point(later(a_level(dispatched=140), 25.0), dumped=row(148), lag_s=-0.5)
-    far = a_point(later(a_level(dispatched=140), 25.0), dumped=row(1480), lag_s=-0.5)
+    many = a_point(later(a_level(dispatched=140), 25.0), dumped=row(1480), lag_s=-0.5)
+    far = a_point(later(a_level(dispatched=140), 25.0), dumped=row(14800), lag_s=-0.5)
 
     assert held(same_server, a_window(first, last)).verdict == "ok"
+    assert held(same_server, a_window(first, many)).verdict == "unknown"
     assert held(same_server, a_window(first, far)).verdict == "off"
+
+
+def test_of_answers_with_one_time_nobody_knows_which_came_first() -> None:
+    noted = Fetched(START, START, START)
+    points = [
+        replace(a_point(later(a_level(dispatched=100), 20.0), dumped=row(dumped)), metrics=noted, levels_fetched=noted)
+        for dumped in (110, 400)
+    ]
+
+    assert held(same_server, a_window(points[0])).verdict == "ok"
+    assert held(same_server, a_window(points[1])).verdict == "unknown"
+
+
+@given(
+    came=st.lists(st.floats(0.0, 30.0), max_size=200),
+    looks=st.lists(st.tuples(st.floats(0.2, 5.0), st.floats(0.0, 0.5)), min_size=2, max_size=6),
+    stopped_s=st.floats(0.0, 0.05),
+)
+def test_one_server_is_never_off_however_its_requests_come(
+    came: list[float], looks: list[tuple[float, float]], stopped_s: float
+) -> None:
+    """Each request is counted in the metrics first, and a little later in the dumps."""
+    points, at = [], 1.0
+    for pause_s, lag_s in looks:
+        at += pause_s + lag_s
+        dumped = sum(moment + stopped_s <= at - lag_s for moment in came)
+        counted = sum(moment <= at for moment in came)
+        points.append(a_point(later(a_level(dispatched=counted), at), dumped=row(dumped), lag_s=lag_s))
+
+    assert held(same_server, a_window(*points)).verdict != "off"
 
 
 def test_a_level_made_anew_counts_from_nothing_in_dumps_only() -> None:
