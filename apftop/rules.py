@@ -162,9 +162,11 @@ class Hands(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Current(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How far a current limit may be from the rule. Seats, and seconds between adjustments."""
+    """How far current limits and their fair fraction may be from the rule. Seats, seconds, and a share."""
 
     tolerance_seats: float
+    fair_share: float
+    fair_least: float
     period_s: float
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from apftop.check.clocks import clock
 from apftop.check.counting import arrivals, enqueued, executed, refusals, served_waits
-from apftop.check.current_limits import current_limits
+from apftop.check.current_limits import current_limits, fair_fraction
 from apftop.check.fairness import light_flows, overtaking
 from apftop.check.hands import hand, whole_hand
 from apftop.check.judge import unknown
@@ -101,7 +101,7 @@ def checked(track: Track) -> ReplicaChecks:
 
 
 def _server(track: Track, points: tuple[Point, ...]) -> Iterator[Check]:
-    for check in (clock(points), metrics_moment(track)):
+    for check in (clock(points), metrics_moment(track), fair_fraction(points)):
         if check is not None:
             yield check
 

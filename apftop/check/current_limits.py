@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from apftop.apf.allocation import EXEMPT_IN_LIMITS_SINCE
-from apftop.apf.borrowing import Borrower, adjust
+from apftop.apf.borrowing import Adjustment, Borrower, adjust
 from apftop.apf.objects import EXEMPT
 from apftop.apf.release import Release, holds
 from apftop.check.judge import judged, unknown
@@ -16,8 +16,12 @@ from apftop.records.checks import Check
 from apftop.rules import rules
 
 LAW = "current-limit"
+FAIR = "fair-fraction"
 FROZEN_IN = (">=1.26 <1.26.13", ">=1.27 <1.27.10", ">=1.28 <1.28.6")
 """Where a demand that is no number makes all adjustments fail until the server restarts."""
+
+WHICH_RUN = "a dump of priority levels: which of them the server runs"
+TORN = "the same in two answers: an adjustment may have come between its gauges"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +48,13 @@ def current_limits(points: tuple[Point, ...]) -> dict[str, tuple[Check, ...]]:
     alike, and it held no better in the adjustment before, or stood for longer than one. Up to 1.27 the exempt level
     takes no part.
     """
-    runs = [list(run) for _, run in groupby(points, _reading)]
-    last = runs[-1][-1]
+    last = points[-1]
     reading, due = _reading(last), _due(last)
     if isinstance(due, str):
         return {name: (unknown(LAW, due),) for name in reading}
-    sure = len(runs[-1]) > 1 and (_lasted(runs[-1]) or (len(runs) > 1 and not _holds(runs[-2][-1])))
+    sure = _sure(points)
     found: dict[str, tuple[Check, ...]] = {}
-    for name, seats in due.items():
+    for name, seats in due.current.items():
         told = reading[name].current
         if told is None:
             continue
@@ -59,10 +62,36 @@ def current_limits(points: tuple[Point, ...]) -> dict[str, tuple[Check, ...]]:
         if right or (sure and last.dumped is not None):
             found[name] = (_judged(told, seats),)
         elif last.dumped is None:
-            found[name] = (unknown(LAW, "a dump of priority levels: which of them the server runs"),)
+            found[name] = (unknown(LAW, WHICH_RUN),)
         else:
-            found[name] = (unknown(LAW, "the same in two answers: an adjustment may have come between its gauges"),)
+            found[name] = (unknown(LAW, TORN),)
     return found
+
+
+def fair_fraction(points: tuple[Point, ...]) -> Check | None:
+    """`seat_fair_frac` = the proportion of demands at which the seats of all levels come out; it tells the same.
+
+    None where the server does not tell it, or did not find one: it is 0 where seats were short (since 1.31).
+    """
+    last = points[-1]
+    due = _due(last)
+    if last.fair is None:
+        return None
+    if isinstance(due, str):
+        return unknown(FAIR, due)
+    terms = rules().check.current
+    tolerance = max(terms.fair_share * due.fair, terms.fair_least)
+    reason = "not what the demands give: demands or levels of different servers or times, or adjustments that fail"
+    check = judged(FAIR, last.fair, due.fair, due.fair, tolerance, "", reason=reason)
+    if check.verdict == "off" and (last.dumped is None or not _sure(points)):
+        return unknown(FAIR, WHICH_RUN if last.dumped is None else TORN)
+    return check
+
+
+def _sure(points: tuple[Point, ...]) -> bool:
+    """Whether what does not hold in the last answer is no adjustment that came between its gauges."""
+    runs = [list(run) for _, run in groupby(points, _reading)]
+    return len(runs[-1]) > 1 and (_lasted(runs[-1]) or (len(runs) > 1 and not _holds(runs[-2][-1])))
 
 
 def _judged(told: float, due: float) -> Check:
@@ -82,7 +111,9 @@ def _holds(point: Point) -> bool:
     due = _due(point)
     slack = rules().check.current.tolerance_seats
     return isinstance(due, str) or all(
-        abs(told - due[name]) <= slack for name, seats in _reading(point).items() if (told := seats.current) is not None
+        abs(told - due.current[name]) <= slack
+        for name, seats in _reading(point).items()
+        if (told := seats.current) is not None
     )
 
 
@@ -107,8 +138,8 @@ def _seats(level: LevelPoint) -> Seats:
     return Seats(level.nominal, level.lower, level.upper, level.current, level.demand_high, level.demand_smoothed)
 
 
-def _due(point: Point) -> dict[str, int] | str:
-    """The current limits by the server's rule, else what is missing."""
+def _due(point: Point) -> Adjustment | str:
+    """The limits by the server's rule, else what is missing."""
     if point.release is None:
         return "the server's release"
     borrowers = {}
@@ -122,7 +153,7 @@ def _due(point: Point) -> dict[str, int] | str:
     found = adjust(borrowers, point.release)
     if found.failure is not None:
         return f"an adjustment that succeeds: {found.failure}"
-    return dict(found.current)
+    return found
 
 
 def _borrower(name: str, seats: Seats) -> Borrower | None:

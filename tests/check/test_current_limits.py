@@ -16,7 +16,7 @@ from apftop.apf.borrowing import Borrower, adjust
 from apftop.apf.builtins import builtin_levels
 from apftop.apf.objects import EXEMPT
 from apftop.apf.release import parse_release
-from apftop.check.current_limits import current_limits
+from apftop.check.current_limits import current_limits, fair_fraction
 from apftop.check.point import Fetched, Point
 from apftop.records.checks import Check
 from apftop.records.parsed import LevelRow
@@ -54,7 +54,8 @@ def server(
         )
         for name, its in given.items()
     }
-    current = {**adjust(borrowers, known).current, **(told or {})}
+    due = adjust(borrowers, known)
+    current = {**due.current, **(told or {})}
     begun = later(a_level(), at)
     levels = {
         name: replace(
@@ -73,7 +74,7 @@ def server(
         levels=levels,
         dumped={name: LevelRow(name, 0, True, False, 0, 0, 0, 0, 0, 0) for name in NAMES},
         live=frozenset(NAMES),
-        **more,
+        **{"fair": due.fair, **more},
     )
 
 
@@ -219,3 +220,29 @@ def test_real_servers_share_out_by_the_rule(recording: Any) -> None:
 
     assert found and {check.verdict for check in found} == {"ok"}
     assert all(check.observed == pytest.approx(check.expected[0]) for check in found if check.expected)
+
+
+def fair(*points: Point) -> Check:
+    found = fair_fraction(points)
+    assert found is not None
+    return found
+
+
+def test_the_fair_fraction_of_all_live_levels_is_that_of_the_server() -> None:
+    one = server(20.0, FIRST)
+
+    assert fair(one).verdict == "ok"
+    assert fair_fraction((replace(one, fair=None),)) is None
+
+
+def test_another_fair_fraction_is_off_once_two_answers_tell_it() -> None:
+    right = server(40.0, SECOND).fair
+    assert right
+    one = server(20.0, FIRST, fair=1.0)
+
+    def told(fraction: float, *at: float) -> list[Point]:
+        return [server(one, SECOND, fair=fraction) for one in at]
+
+    assert fair(one, *told(1.01 * right, 40.0)).verdict == "unknown"
+    assert fair(one, *told(1.01 * right, 40.0, 52.0)).verdict == "off"
+    assert fair(one, *told(0.9995 * right, 40.0, 52.0)).verdict == "ok"
