@@ -35,11 +35,13 @@ class Deadlines:
 
 @dataclass
 class Answer:
-    """What has come so far of an answer."""
+    """What has come so far of an answer; Unix seconds."""
 
     status: int | None = None
     headers: dict[str, str] = field(default_factory=dict)
+    sent: float | None = None
     begun: float | None = None
+    received: float | None = None
     wire_bytes: int = 0
     whole_bytes: int | None = None
     body: bytes = b""

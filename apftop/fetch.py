@@ -9,7 +9,8 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING, Literal, Protocol
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 from urllib.parse import urlencode
 
 from apftop import __version__
@@ -42,6 +43,9 @@ class Picker(Protocol):
 
 PickerFactory = Callable[[str, str], Picker]
 """Makes a Picker from Content-Type and Content-Encoding."""
+
+Fits = Callable[[Sequence[Sample], Endpoint], bool]
+"""Whether to ask a server for something, by all that it has answered so far."""
 
 Form = Literal["auto", "text", "openmetrics", "protobuf"]
 
@@ -89,10 +93,16 @@ class Manner(Deadlines):
 
 @dataclass(frozen=True)
 class Turn:
-    """What to ask for, `after_s` seconds from the start of the turn before, or at once if that took longer."""
+    """What to ask for, `after_s` seconds from the start of the turn before, or at once if that took longer.
+
+    One that `goes_on` is part of the look before, and so of its pauses and patience: where nothing at all was answered
+    to that, it is not tried. With `fits`, only what fits is asked for; objects always are.
+    """
 
     wants: tuple[Endpoint, ...] = LOOK
     after_s: float = 0.0
+    goes_on: bool = False
+    fits: Fits | None = None
 
 
 DEFAULT = Manner()
@@ -119,11 +129,7 @@ async def look(
     answer begins in time, the rest is not tried, and has the same error. A server that refuses with 429 or 503 gets the
     pause that it asks for; where that is longer than the patience, the rest is not asked, and has an error too.
     """
-    visit = _Visit(session, access, manner)
-    order = [endpoint for endpoint in LOOK if endpoint in set(wants)]
-    samples = [await visit.ask(endpoint) for endpoint in order if endpoint not in _PLURALS]
-    objects = order[len(samples) :]
-    return samples + (await _objects(visit, objects) if objects else [])
+    return await _looked(_Visit(session, access, manner), wants)
 
 
 def names_of(manner: Manner) -> Names:
@@ -152,7 +158,22 @@ def open_session(access: Access, manner: Manner = DEFAULT, names: Names | None =
         auto_decompress=False,
         read_bufsize=1 << 18,
         response_class=_response_class(),
+        trace_configs=[_tracing()],
     )
+
+
+def _tracing() -> aiohttp.TraceConfig:
+    """Notes in the Answer of a request when it has its connection: what was waited for until then is not the server."""
+    import aiohttp
+
+    async def connected(_: aiohttp.ClientSession, context: SimpleNamespace, __: Any) -> None:
+        if isinstance(context.trace_request_ctx, Answer):
+            context.trace_request_ctx.sent = time.time()
+
+    tracing = aiohttp.TraceConfig()
+    tracing.on_connection_create_end.append(connected)
+    tracing.on_connection_reuseconn.append(connected)
+    return tracing
 
 
 @cache
@@ -176,11 +197,29 @@ async def _serve(access: Access, turns: Sequence[Turn], manner: Manner) -> list[
     samples: list[Sample] = []
     async with open_session(access, manner) as session:
         begun = time.monotonic()
+        visit = _Visit(session, access, manner)
         for turn in turns:
             await asyncio.sleep(begun + turn.after_s - time.monotonic())
             begun = time.monotonic()
-            samples += await look(session, access, turn.wants, manner)
+            if turn.goes_on:
+                visit.go_on()
+            else:
+                visit = _Visit(session, access, manner)
+            samples += await _looked(visit, turn.wants, turn.fits, samples)
     return samples
+
+
+async def _looked(
+    visit: _Visit, wants: Iterable[Endpoint], fits: Fits | None = None, before: Sequence[Sample] = ()
+) -> list[Sample]:
+    """What fits of what is wanted; `before` are the earlier answers of the server."""
+    order = [endpoint for endpoint in LOOK if endpoint in set(wants)]
+    samples: list[Sample] = []
+    for endpoint in order:
+        if endpoint not in _PLURALS and (fits is None or visit.over or fits([*before, *samples], endpoint)):
+            samples.append(await visit.ask(endpoint))
+    objects = [endpoint for endpoint in order if endpoint in _PLURALS]
+    return samples + (await _objects(visit, objects) if objects else [])
 
 
 class _Visit:
@@ -193,11 +232,18 @@ class _Visit:
         self._pause_s = 0.0
         self._patience_s = manner.patience_s
         self._end: Sample | None = None
+        self._silent = False
+        self._heard = False
 
     @property
     def over(self) -> bool:
         """Whether nothing more is asked."""
         return self._end is not None
+
+    def go_on(self) -> None:
+        """Ask again after a silence, if that was of one endpoint: the server has answered something before."""
+        if self._silent and self._heard:
+            self._end, self._silent = None, False
 
     async def ask(self, endpoint: Endpoint, version: str = VERSIONS[0]) -> Sample:
         """The answer to one question, after the pause that the answer before it called for."""
@@ -209,8 +255,9 @@ class _Visit:
         sample, go_on = await ask(self._session, self._access, endpoint, self._manner, path)
         told = sample.header("retry-after") or ""
         self._pause_s = wait_s(sample.status, told)
+        self._heard = self._heard or sample.status is not None
         if not go_on:
-            self._end = sample
+            self._end, self._silent = sample, True
         elif self._pause_s > self._patience_s:
             error = f"not asked: the server said to wait {one_line(told, 20)} s"
             self._end = Sample(sample.replica, endpoint, error=error, sent=sample.received, received=sample.received)
@@ -264,7 +311,8 @@ async def ask(
     """Send one GET and read its answer to the end: the Sample, and whether a next question may fare better.
 
     Never raises for what a server or network does: no answer, or half of one, makes a Sample with an `error` and
-    without a body. Any status is an answer, and redirects are not followed.
+    without a body. Any status is an answer, and redirects are not followed. What is `sent` and `received` brackets the
+    request and its answer alone: neither looking up names, connecting and its handshakes, nor picking what is kept.
     """
     import aiohttp
     import yarl
@@ -276,15 +324,16 @@ async def ask(
         ("Accept", _ACCEPT[manner.form] if metrics else "application/json" if "/apis/" in path else "text/plain, */*"),
         ("Accept-Encoding", "gzip" if gzip else "identity"),
     )
-    sent = time.time()
+    answer.sent = time.time()
     try:
         credentials = await _credentials(access, manner)
-        sent = time.time()
+        answer.sent = time.time()
         async with session.get(
             yarl.URL(access.url + path, encoded=True),
             headers=(*asked, *credentials),
             server_hostname=access.server_hostname,
             allow_redirects=False,
+            trace_request_ctx=answer,
         ) as response:
             answer.begun = time.time()
             answer.status = response.status
@@ -303,8 +352,8 @@ async def ask(
         status=answer.status,
         error=one_line(error),
         content_type=answer.headers.get("content-type", ""),
-        sent=sent,
-        received=time.time(),
+        sent=answer.sent,
+        received=time.time() if answer.received is None else answer.received,
         server_date=http_date(answer.headers.get("date", "")),
         headers=tuple(answer.headers.items()),
         begun=answer.begun,
@@ -348,6 +397,7 @@ async def _read(response: aiohttp.ClientResponse, answer: Answer, manner: Manner
                 trouble = exc
         else:
             body += chunk
+    answer.received = time.time()
     if trouble:
         raise trouble
     if picker:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from apftop.apf.objects import EXEMPT, MANDATORY
 from apftop.parse.vocabulary import asked_names, vocabulary
@@ -30,52 +30,107 @@ def plan(replica: ReplicaState, demand: Demand) -> Plan:
     cost. What a server denies or lacks is asked for rarely, since that may change. The numbers are in `rules.toml`.
     """
     limits = rules().polling
-    every_s: dict[Endpoint, float] = {}
+    own: dict[Endpoint, float] = {}
+    rarely: dict[Endpoint, float] = {}
+    beside: dict[Endpoint, float] = {}
     left_out: dict[Endpoint, str] = {}
-    for endpoint, seconds in _dumps(replica, demand):
-        rare, too_long = _rare(replica, endpoint), _too_long(replica, endpoint)
-        if rare or too_long:
-            left_out[endpoint] = rare or too_long
-        if not too_long:
-            every_s[endpoint] = max(seconds, limits.rare_s) if rare else seconds
-    spent = sum(_dump_s(replica, endpoint) / seconds for endpoint, seconds in every_s.items())
+    for endpoint, seconds, paired in _dumps(replica, demand):
+        rare, long = _rare(replica, endpoint), too_long(replica, endpoint)
+        if rare or long:
+            left_out[endpoint] = rare or long
+        if rare and not long:
+            rarely[endpoint] = max(seconds, limits.rare_s)
+        elif not long:
+            (beside if paired else own)[endpoint] = seconds
     scrape_s, whole_s = _metrics_s(replica)
-    spent += whole_s / limits.whole_again_s
+    spent = whole_s / limits.whole_again_s + _share(replica, {**own, **rarely})
+    paired_s = sum(_dump_s(replica, endpoint) for endpoint in beside)
     least = max(demand.interval_s, limits.whole_s if _by_name(replica) is False else limits.named_s)
-    seconds = _stretched(scrape_s or 0.0, limits.server_share - spent, least, limits.metrics_slowest_s)
+    wished = _stretched((scrape_s or 0.0) + paired_s, limits.server_share - spent, least, limits.metrics_slowest_s)
     rare = _rare(replica, Endpoint.METRICS)
     if rare:
         left_out[Endpoint.METRICS] = rare
-        scrape_s, seconds = 0.0, max(seconds, limits.rare_s)
-    every_s[Endpoint.METRICS] = seconds
+        scrape_s, metrics_s = 0.0, max(wished, limits.rare_s)
+    else:
+        own, metrics_s = _in_step(own, wished)
+    dumps = {**own, **rarely, **{endpoint: max(seconds, metrics_s) for endpoint, seconds in beside.items()}}
+    spent = whole_s / limits.whole_again_s + _share(replica, dumps)
     return Plan(
-        every_s=every_s,
+        every_s={**own, **rarely, Endpoint.METRICS: metrics_s},
+        with_metrics=beside,
         families=_families(replica),
         whole_every_s=limits.whole_again_s,
         left_out=left_out,
-        cost_share=None if scrape_s is None else spent + scrape_s / seconds,
-        levels_at=replica.levels[-1].received if replica.levels else None,
+        cost_share=None if scrape_s is None else spent + scrape_s / metrics_s,
+        levels_at=0.0 if _levels(replica) is None else replica.levels[-1].received,
     )
 
 
-def _dumps(replica: ReplicaState, demand: Demand) -> Iterator[tuple[Endpoint, float]]:
-    """The dumps worth asking for and their intervals. Queues say little without the requests that are in them."""
+def _dumps(replica: ReplicaState, demand: Demand) -> Iterator[tuple[Endpoint, float, bool]]:
+    """The dumps worth asking for, their intervals, and whether they are of use next to metrics only.
+
+    Queues say little without the requests that are in them. What was seen to wait is asked for once more when nothing
+    waits, so that an interval with waiting requests has a dump at its end.
+    """
     limits, readers = rules().polling, _readers(replica)
-    yield Endpoint.LEVELS, readers * max(demand.interval_s, limits.least_interval_s)
-    rows = _levels(replica) or ()
-    looked_at = bool(demand.needs & {Endpoint.REQUESTS, Endpoint.QUEUES})
-    if looked_at or any(row.waiting for row in rows):
-        yield Endpoint.REQUESTS, _dump_interval(replica, Endpoint.REQUESTS, demand, readers, limits.requests_s)
-    elif _near_limit(replica, rows):
-        yield Endpoint.REQUESTS, _dump_interval(replica, Endpoint.REQUESTS, demand, readers, limits.requests_slow_s)
+    yield Endpoint.LEVELS, readers * max(demand.interval_s, limits.least_interval_s), False
+    known = _levels(replica)
+    rows = known or ()
+    often, queues_s = (
+        _dump_interval(replica, endpoint, demand, readers, limits.requests_s)
+        for endpoint in (Endpoint.REQUESTS, Endpoint.QUEUES)
+    )
+    slowly = _dump_interval(replica, Endpoint.REQUESTS, demand, readers, limits.requests_slow_s)
+    waiting, measured = any(row.waiting for row in rows), not _rare(replica, Endpoint.METRICS)
+    ended = measured and known is not None and not waiting and _waited(replica)
+    if waiting or demand.needs & {Endpoint.REQUESTS, Endpoint.QUEUES}:
+        yield Endpoint.REQUESTS, often, False
+    elif ended:
+        yield Endpoint.REQUESTS, often, True
+    elif _busy(replica, rows):
+        yield Endpoint.REQUESTS, slowly, False
     if Endpoint.QUEUES in demand.needs:
-        yield Endpoint.QUEUES, _dump_interval(replica, Endpoint.QUEUES, demand, readers, limits.requests_s)
+        yield Endpoint.QUEUES, queues_s, False
+    elif measured and (waiting or ended):
+        yield Endpoint.QUEUES, queues_s, True
 
 
 def _dump_interval(replica: ReplicaState, endpoint: Endpoint, demand: Demand, readers: int, least_s: float) -> float:
     limits = rules().polling
     least = readers * max(demand.interval_s, least_s)
     return _stretched(_dump_s(replica, endpoint), limits.dump_share, least, limits.requests_slow_s)
+
+
+def _in_step(dumps: Mapping[Endpoint, float], metrics_s: float) -> tuple[dict[Endpoint, float], float]:
+    """The intervals of dumps and of metrics, stretched so that each turn of a slower lane is one of the faster ones.
+
+    So dumps tell of the moment of the metrics, and nothing is asked for the more often. The levels keep their pace; of
+    other dumps and metrics, those give way that lose less by it.
+    """
+    found, beat = dict(dumps), dumps.get(Endpoint.LEVELS, 0.0)
+    if beat < 2 * metrics_s:
+        metrics_s = _turns(metrics_s, beat)
+    for endpoint in (Endpoint.REQUESTS, Endpoint.QUEUES):
+        if endpoint not in found:
+            continue
+        beat = _turns(found[endpoint], beat)
+        later_s = _turns(metrics_s, beat)
+        if beat > metrics_s or metrics_s / beat < later_s / metrics_s:
+            beat = _turns(beat, metrics_s)
+        else:
+            metrics_s = later_s
+        found[endpoint] = beat
+    return found, metrics_s
+
+
+def _turns(seconds: float, beat_s: float) -> float:
+    """The least whole number of beats that is no shorter; any time is, where there is no beat."""
+    return math.ceil(seconds / beat_s - 1e-9) * beat_s if beat_s else seconds
+
+
+def _share(replica: ReplicaState, every_s: Mapping[Endpoint, float]) -> float:
+    """The share of a core that dumps at these intervals cost the server."""
+    return sum(_dump_s(replica, endpoint) / seconds for endpoint, seconds in every_s.items())
 
 
 def _stretched(cost_s: float, share: float, least_s: float, most_s: float) -> float:
@@ -105,8 +160,15 @@ def _levels(replica: ReplicaState) -> tuple[LevelRow, ...] | None:
     return replica.levels[-1].data.rows
 
 
-def _near_limit(replica: ReplicaState, rows: tuple[LevelRow, ...]) -> bool:
-    """Whether the requests that execute in a level come near the seats it has: each of them takes one at least."""
+def _waited(replica: ReplicaState) -> bool:
+    """Whether requests waited when they were last dumped."""
+    return replica.requests is not None and any(not row.executing for row in replica.requests.data.rows)
+
+
+def _busy(replica: ReplicaState, rows: tuple[LevelRow, ...]) -> bool:
+    """Whether many requests execute in a level, or come near the seats it has: each of them takes one at least."""
+    if any(row.executing and row.executing >= rules().polling.many_executing for row in rows if row.name != EXEMPT):
+        return True
     words = vocabulary()
     names = [words.prefix + name for name in words.measures["current"].families]
     families = replica.metrics[-1].data.families if replica.metrics else {}
@@ -131,7 +193,7 @@ def _readers(replica: ReplicaState) -> int:
     return min(max(1, *seen, 0), rules().polling.most_readers)
 
 
-def _too_long(replica: ReplicaState, endpoint: Endpoint) -> str:
+def too_long(replica: ReplicaState, endpoint: Endpoint) -> str:
     """Why a dump would hold up its server for too long, empty where it would not.
 
     The server makes up the text row by row and writes it while it holds the lock (1.26 to 1.37).
@@ -177,9 +239,10 @@ def _row_bytes(replica: ReplicaState, endpoint: Endpoint) -> float:
 
 
 def _speed(replica: ReplicaState) -> float | None:
-    """Bytes a second of the link, by the latest answers that are long enough to tell."""
+    """Bytes a second of the link, by the latest answers that are long enough to tell; without any, by shorter ones."""
     limits = rules().hold
-    telling = [one for kind in replica.transfers.values() for one in kind if one.wire_bytes >= limits.telling_bytes]
+    some = [one for kind in replica.transfers.values() for one in kind if one.wire_bytes > limits.first_flight_bytes]
+    telling = [one for one in some if one.wire_bytes >= limits.telling_bytes] or some
     latest = sorted(telling, key=lambda one: one.received)[-SPEEDS_COMPARED:]
     speeds = (one.wire_bytes / (max(0.0, one.received - one.begun) + limits.late_s) for one in latest)
     return min(speeds, default=None)

@@ -21,6 +21,7 @@ from tests.derive.build import a_sample, dispatched, exposition, level_row, leve
 from tests.derive.test_frame import requests_dump
 
 LEVELS, REQUESTS, QUEUES, METRICS = Endpoint.LEVELS, Endpoint.REQUESTS, Endpoint.QUEUES, Endpoint.METRICS
+SCHEMAS = Endpoint.SCHEMAS
 LIMIT = series("current_limit_seats", 100, priority_level="load")
 FAST = Transfer(0.0, 0.0, 0.0, 1 << 20, 1 << 20, 1 << 20, text=True)
 """A MiB in no time."""
@@ -65,9 +66,10 @@ def queues(number: int) -> Read[tuple[PriorityLevelConfiguration, ...]]:
 def test_at_first_the_levels_and_metrics_are_asked_for() -> None:
     found = plan(ReplicaState("kas"), Demand())
 
-    assert found.every_s == {LEVELS: 2.0, METRICS: 5.0}
+    assert (found.every_s, found.with_metrics) == ({LEVELS: 2.0, METRICS: 6.0}, {})
     assert (found.families, found.whole_every_s, found.left_out) == (asked_names(), 600.0, {})
     assert found.cost_share is None
+    assert found.levels_at == 0.0
 
 
 def test_the_reader_sets_the_pace_of_the_dumps_down_to_a_second() -> None:
@@ -83,8 +85,16 @@ def test_requests_are_asked_for_while_something_waits() -> None:
 
 
 def test_requests_are_asked_for_slowly_where_a_level_comes_near_its_limit() -> None:
-    assert REQUESTS not in plan(fast(state(metrics(), levels(executing=79))), Demand()).every_s
-    assert plan(fast(state(metrics(), levels(executing=80))), Demand()).every_s[REQUESTS] == 10.0
+    limited = a_sample(exposition(dispatched(1), series("current_limit_seats", 10, priority_level="load")), 0.0)
+
+    assert REQUESTS not in asked(limited, levels(executing=7)).every_s
+    # Each second time that metrics come.
+    assert asked(limited, levels(executing=8)).every_s == {LEVELS: 2.0, REQUESTS: 12.0, METRICS: 6.0}
+
+
+def test_requests_are_asked_for_slowly_where_a_level_executes_many() -> None:
+    assert REQUESTS not in asked(metrics(), levels(executing=9)).every_s
+    assert asked(metrics(), levels(executing=10)).every_s[REQUESTS] == 12.0
 
 
 def test_the_limit_of_exempt_is_nobodys() -> None:
@@ -104,17 +114,79 @@ def test_metrics_come_each_5_s_by_name_and_each_10_s_in_full() -> None:
     honoured = metrics(10.0, named=True)
     ignored = metrics(10.0, named=True, whole_bytes=1_400_000)
 
-    assert asked(metrics(), honoured).every_s[METRICS] == 5.0
-    assert asked(metrics(), ignored).every_s[METRICS] == 10.0
+    assert asked(metrics(), honoured, interval_s=1.0).every_s[METRICS] == 5.0
+    assert asked(metrics(), ignored, interval_s=1.0).every_s[METRICS] == 10.0
+
+
+@pytest.mark.parametrize(
+    ("interval_s", "waiting", "levels_s", "requests_s", "metrics_s"),
+    [
+        (1.0, 0, 1.0, None, 5.0),
+        (2.0, 0, 2.0, None, 6.0),
+        (3.0, 0, 3.0, None, 6.0),
+        (4.0, 0, 4.0, None, 8.0),
+        (5.0, 0, 5.0, None, 5.0),
+        (1.0, 1, 1.0, 2.0, 6.0),
+        (2.0, 1, 2.0, 2.0, 6.0),
+        (3.0, 1, 3.0, 3.0, 6.0),
+        # Large dumps: each 3, 4 or 7 s at most.
+        (1.0, 700, 1.0, 3.0, 6.0),
+        (1.0, 900, 1.0, 5.0, 5.0),
+        (2.0, 1700, 2.0, 12.0, 6.0),
+    ],
+)
+def test_metrics_come_at_turns_of_the_dumps(
+    interval_s: float, waiting: int, levels_s: float, requests_s: float | None, metrics_s: float
+) -> None:
+    found = plan(fast(state(levels(waiting))), Demand(interval_s)).every_s
+
+    assert (found[LEVELS], found.get(REQUESTS), found[METRICS]) == (levels_s, requests_s, metrics_s)
+
+
+def test_queues_are_asked_for_with_the_metrics_while_something_waits() -> None:
+    replica = replace(state(levels(waiting=1)), configs=queues(64))
+
+    assert plan(replica, Demand()).with_metrics == {QUEUES: 2.0}
+    assert plan(replica, Demand(interval_s=5.0)).with_metrics == {QUEUES: 5.0}
+    seen = plan(replica, Demand(needs=frozenset({QUEUES})))
+    assert (seen.every_s[QUEUES], seen.with_metrics) == (2.0, {})
+    assert plan(replace(state(levels(executing=99)), configs=queues(64)), Demand()).with_metrics == {}
+
+
+def test_what_waited_is_looked_at_once_more_with_the_metrics() -> None:
+    def after(*users: str, queue: int = 3) -> Plan:
+        read = came(a_sample(requests_dump(*users, queue=queue), 0.0, REQUESTS))
+        replica = state(levels(waiting=1), read, levels(t=2.0))
+        return plan(replace(replica, configs=queues(64)), Demand())
+
+    assert after("ann").with_metrics == {REQUESTS: 2.0, QUEUES: 2.0}
+    assert after("ann").every_s == {LEVELS: 2.0, METRICS: 6.0}
+    assert after().with_metrics == {}
+    assert after("ann", queue=-1).with_metrics == {}
+
+
+def test_without_metrics_no_dump_is_asked_for_next_to_them() -> None:
+    replica = replace(state(levels(waiting=1), Sample("kas", METRICS, status=403)), configs=queues(64))
+    found = plan(replica, Demand())
+
+    assert found.every_s == {LEVELS: 2.0, REQUESTS: 2.0, METRICS: 60.0}
+    assert (found.with_metrics, found.left_out) == ({}, {METRICS: "status 403"})
+
+
+def test_queues_that_would_hold_the_server_up_are_left_out_while_something_waits() -> None:
+    found = plan(replace(fast(state(levels(waiting=1))), configs=queues(120_000)), Demand())
+
+    assert found.with_metrics == {}
+    assert "about 120000 rows" in found.left_out[QUEUES]
 
 
 @pytest.mark.parametrize(
     ("what", "seconds"),
     [
-        # 300 ms of gathering at 1 % of a core, less what the dumps take of it.
-        ({}, 31.0),
+        # 300 ms of gathering at 1 % of a core, less what the dumps take of it, up to their next turn.
+        ({}, 32.0),
         # 10 MB of text take 120 ms more, and gzip half of that again.
-        ({"whole_bytes": 10_000_000, "wire_bytes": 10_000_000}, 43.5),
+        ({"whole_bytes": 10_000_000, "wire_bytes": 10_000_000}, 44.0),
         ({"whole_bytes": 10_000_000, "wire_bytes": 500_000}, 50.0),
         ({"first_byte_s": 5.0}, 120.0),
     ],
@@ -131,7 +203,7 @@ def test_a_slow_network_and_a_queue_on_the_way_cost_the_server_nothing() -> None
     far = [came(replace(levels(), sent=float(t)), first_byte_s=0.2) for t in range(3)]
     waited = metrics(10.0, named=True, first_byte_s=3.0)
 
-    assert asked(*far, metrics(5.0, named=True, first_byte_s=0.22), waited).every_s[METRICS] == 5.0
+    assert asked(*far, metrics(5.0, named=True, first_byte_s=0.22), waited).every_s[METRICS] == 6.0
 
 
 def test_what_is_denied_or_not_there_is_asked_for_rarely_and_the_rest_goes_on() -> None:
@@ -152,7 +224,7 @@ def test_an_extension_servers_dumps_are_asked_for_rarely() -> None:
 
 def test_an_endpoint_that_fails_is_asked_for_as_before() -> None:
     # How long a server that fails is left alone is for the network to say.
-    assert asked(levels(), Sample("kas", METRICS, error="timed out")).every_s == {LEVELS: 2.0, METRICS: 5.0}
+    assert asked(levels(), Sample("kas", METRICS, error="timed out")).every_s == {LEVELS: 2.0, METRICS: 6.0}
 
 
 def test_a_dump_of_unknown_size_is_left_out() -> None:
@@ -206,8 +278,17 @@ def test_the_slowest_of_the_last_long_answers_tells_the_speed() -> None:
 
     many = levels(waiting=99)
     assert REQUESTS in asked(long(0, 9.0), *(long(t, 0.001) for t in (20, 40, 60)), many).every_s
-    assert REQUESTS in asked(long(0, 0.001), long(20, 9.0, size=1000), many).every_s
+    assert REQUESTS in asked(long(0, 0.001), long(20, 9.0, size=20_000), many).every_s
     assert REQUESTS in asked(*(long(t, 0.001) for t in (0, 20)), long(40, 9.0), many).left_out
+
+
+def test_without_a_long_answer_a_shorter_one_tells_the_speed() -> None:
+    def listed(size: int) -> Sample:
+        return came(Sample("kas", SCHEMAS, b'{"kind": "FlowSchemaList", "items": []}', sent=0.0), wire_bytes=size)
+
+    many = levels(waiting=99)
+    assert REQUESTS in asked(listed(14_001), many).every_s
+    assert "how fast the link is is not known yet" in asked(listed(14_000), many).left_out[REQUESTS]
 
 
 def test_queues_are_counted_before_they_are_asked_for() -> None:
@@ -223,9 +304,9 @@ def test_other_readers_of_dumps_stretch_the_dump_lane() -> None:
         rows = requests_dump(*users, queue=-1, path=DUMP_PATHS + REQUESTS, level="exempt")
         return came(a_sample(rows, 0.0, REQUESTS))
 
-    assert asked(read_by("me"), levels(waiting=1)).every_s == {LEVELS: 2.0, REQUESTS: 2.0, METRICS: 5.0}
+    assert asked(read_by("me"), levels(waiting=1)).every_s == {LEVELS: 2.0, REQUESTS: 2.0, METRICS: 6.0}
     # Three in all, of whom one may be me again.
-    assert asked(read_by("me", "me", "you"), levels(waiting=1)).every_s == {LEVELS: 6.0, REQUESTS: 6.0, METRICS: 5.0}
+    assert asked(read_by("me", "me", "you"), levels(waiting=1)).every_s == {LEVELS: 6.0, REQUESTS: 6.0, METRICS: 6.0}
     assert asked(read_by("me", "you"), read_by("me"), levels()).every_s[LEVELS] == 4.0
     assert asked(read_by(*["me"] * 30), levels()).every_s[LEVELS] == 10.0
 
@@ -299,12 +380,29 @@ def test_no_plan_asks_more_often_than_the_floors(replica: ReplicaState, demand: 
 
     floors = {LEVELS: 1.0, REQUESTS: 2.0, QUEUES: 2.0, METRICS: 5.0}
     assert {LEVELS, METRICS} <= found.every_s.keys() <= floors.keys()
-    for endpoint, seconds in found.every_s.items():
+    assert not found.every_s.keys() & found.with_metrics.keys()
+    for endpoint, seconds in (*found.every_s.items(), *found.with_metrics.items()):
         assert seconds >= max(floors[endpoint], demand.interval_s)
         if replica.outcomes[endpoint].status in (403, 404):
             assert seconds >= 60.0
             assert found.left_out[endpoint]
-    assert found.every_s[METRICS] <= max(120.0, demand.interval_s)
+    dumps = [found.every_s[endpoint] for endpoint in DUMPS if endpoint in found.every_s]
+    assert found.every_s[METRICS] < max(120.0, demand.interval_s) + max(dumps)
+
+
+@given(replicas(), demands)
+def test_each_turn_of_the_metrics_is_one_of_the_dumps_or_the_other_way_round(
+    replica: ReplicaState, demand: Demand
+) -> None:
+    found = plan(replica, demand)
+    if METRICS in found.left_out:
+        return
+    metrics_s = found.every_s[METRICS]
+    for endpoint in (REQUESTS, QUEUES):
+        if endpoint in found.every_s and endpoint not in found.left_out:
+            turns = found.every_s[endpoint] / metrics_s
+            whole = turns if turns > 1 else 1 / turns
+            assert whole == pytest.approx(round(whole))
 
 
 @given(replicas(), demands)
@@ -326,7 +424,8 @@ def test_no_dump_that_is_asked_for_holds_its_server_up_for_long(replica: Replica
         rows = sum((row.waiting or 0) + (row.executing or 0) for row in replica.levels[-1].data.rows)
         sized = [one for one in replica.transfers[REQUESTS, False] if one.rows]
         size = rows * (sized[-1].wire_bytes / sized[-1].rows if sized else 500)
-        telling = [one for kind in replica.transfers.values() for one in kind if one.wire_bytes >= 32 << 10]
+        some = [one for kind in replica.transfers.values() for one in kind if one.wire_bytes > 14_000]
+        telling = [one for one in some if one.wire_bytes >= 32 << 10] or some
         latest = max(telling, key=lambda one: one.received, default=None)
         if latest is None:
             assert size <= 14_000

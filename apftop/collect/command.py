@@ -28,13 +28,13 @@ def collect(options: Mapping[str, Any]) -> int:
     target: Path = options["output"]
     check_target(target)
     at = servers(options)
-    samples = first_look(at, options["interval"])
+    samples, left_out = first_look(at, options["interval"])
     seen = frame(fold(samples))
     if not any(sample.status for sample in samples):
         complain(_problems(seen))
         raise Trouble("nothing is saved, for no server answered", at.source, "see `apftop doctor`")
     write_bundle(samples, target, source=at.source)
-    complain((*notes(at, seen), *_problems(seen)))
+    complain((*notes(at, seen), *left_out, *_problems(seen)))
     write("\n".join(_told(target, at, samples, seen)))
     return UNREAD if any(replica.failed for replica in seen.replicas.values()) else 0
 

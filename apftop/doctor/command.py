@@ -28,7 +28,7 @@ def doctor(options: Mapping[str, Any]) -> int:
     """Print what was found out as `output` says; the exit code is 3 when something could not be reached or read."""
     at = servers(options)
     who = credentials(at.accesses[0], at.source, options)
-    samples = first_look(at, INTERVAL_S)
+    samples, _ = first_look(at, INTERVAL_S)
     reached = {sample.replica for sample in samples if sample.status is not None}
     told = {sample.replica for sample in samples if sample.endpoint is Endpoint.METRICS and sample.ok}
     untold = [access for access in at.accesses if access.name in reached - told]

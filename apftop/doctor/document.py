@@ -59,6 +59,7 @@ def _server(server: Examined) -> Json:
             "bytes_per_s_estimated": number(server.bytes_per_s),
             "cost_share_estimated": number(plan.cost_share),
             "every_s": {endpoint.value: number(every_s) for endpoint, every_s in plan.every_s.items()},
+            "with_metrics": [endpoint.value for endpoint in plan.with_metrics],
             "left_out": {endpoint.value: why for endpoint, why in plan.left_out.items()},
         },
         "borrowing": replica.borrowing,

@@ -175,7 +175,10 @@ def _by_name(sample: Sample) -> bool | None:
 
 def _bytes_per_s(polling: Plan, answers: Iterable[Answer]) -> float | None:
     sizes = {answer.endpoint: answer.wire_bytes for answer in answers if answer.good and answer.wire_bytes is not None}
-    rates = [sizes[endpoint] / seconds for endpoint, seconds in polling.every_s.items() if endpoint in sizes]
+    metrics_s = polling.every_s[Endpoint.METRICS]
+    paired = {endpoint: max(seconds, metrics_s) for endpoint, seconds in polling.with_metrics.items()}
+    every_s = {**paired, **polling.every_s}
+    rates = [sizes[endpoint] / seconds for endpoint, seconds in every_s.items() if endpoint in sizes]
     return sum(rates) if rates else None
 
 

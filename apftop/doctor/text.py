@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from apftop.doctor.examination import ANONYMOUS, Answer, Examination, Examined
 from apftop.doctor.grants import grant, missing
 from apftop.present import UNKNOWN, percent, plain, seconds, size, utc
+from apftop.records.raw import Endpoint
 from apftop.report.looking import Servers
 
 WIDTH = 80
@@ -128,6 +129,9 @@ def _polling(server: Examined) -> str:
     cost = "a share not known" if share is None else percent(share) if share >= 0.001 else "under 0.1%"
     size_s = "not known how many bytes" if server.bytes_per_s is None else f"{size(server.bytes_per_s)}/s"
     pace = ", ".join(f"{endpoint} each {every_s:g} s" for endpoint, every_s in plan.every_s.items())
+    pace += "".join(f", {endpoint} with the metrics" for endpoint in plan.with_metrics)
+    if Endpoint.REQUESTS not in plan.every_s:
+        pace += "; dump_requests and dump_queues only while something waits, or a view shows them"
     left = "".join(f"; {endpoint}: {why}" for endpoint, why in plan.left_out.items())
     return f"by estimate {size_s}, and {cost} of a core of the server: {pace}{left}"
 

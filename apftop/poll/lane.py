@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -29,7 +29,7 @@ START_TIME = "process-start-time-unix"
 CAUSES = "after a restart or behind a load balancer"
 
 PLAN_WAIT_S = 0.5
-"""So long large dumps wait for the plan that knows of the last levels."""
+"""So long a round waits for the plan that knows of the last levels."""
 
 
 class Lane:
@@ -57,7 +57,7 @@ class Lane:
         self._edition = access.edition
         self._stirred = asyncio.Event()
         self._retired = False
-        self._levels_at: float | None = None
+        self._levels_at = 0.0
         self._seen: dict[str, set[str]] = {}
         self._left: set[Endpoint] = set()
         self.peer = ""
@@ -73,9 +73,8 @@ class Lane:
             while not self._retired:
                 self._stirred.clear()
                 now = time.monotonic()
-                due = self._pace.due(now)
-                if due:
-                    await self._round(due)
+                if self._pace.due(now):
+                    await self._round()
                 else:
                     await self._rest(self._pace.next_at() - now)
         finally:
@@ -102,11 +101,17 @@ class Lane:
             async with asyncio.timeout(seconds):
                 await self._stirred.wait()
 
-    async def _round(self, due: Sequence[Endpoint]) -> None:
-        for number, endpoint in enumerate(due, 1):
-            if endpoint in SIZED and not await self._sized(endpoint):
+    async def _round(self) -> None:
+        """Ask each thing that is due once; what the levels call for goes before the metrics of the same round."""
+        gone: set[Endpoint] = set()
+        sized: bool | None = None
+        while not self._retired and (due := self._pace.due(time.monotonic(), gone)):
+            endpoint, *left = due
+            if endpoint is not Endpoint.LEVELS and sized is None:
+                sized = await self._sized()
                 continue
-            if endpoint not in self._pace.plan.every_s:
+            gone.add(endpoint)
+            if endpoint in SIZED and not sized:
                 continue
             asked = time.monotonic()
             whole = endpoint is Endpoint.METRICS and self._pace.whole(asked)
@@ -117,29 +122,29 @@ class Lane:
                 return
             self._identify(sample)
             if endpoint is Endpoint.LEVELS:
-                self._levels_at = sample.received if sample.ok else None
+                sized = None
+                self._levels_at = sample.received or 0.0 if sample.ok else 0.0
             self._left.discard(endpoint)
             self._deliver(sample)
             if self._pace.quiet(now):
-                for left in due[number:]:
-                    self._leave(left, sample)
+                for one in left:
+                    self._leave(one, sample)
                 if not go_on or sample.status == 401:
                     # The files of certificates may be others by now.
                     await self._close()
                 return
 
-    async def _sized(self, endpoint: Endpoint) -> bool:
-        """Whether the plan that wants a dump knows of the last levels, if plans here look at those at all.
+    async def _sized(self) -> bool:
+        """Whether the plan knows of the last levels, if plans here look at those at all, after a while for it to come.
 
         Levels that could not be read again are none.
         """
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(PLAN_WAIT_S):
-                while endpoint in (plan := self._pace.plan).every_s:
-                    if plan.levels_at in (None, self._levels_at):
-                        return True
+                while not self._retired and self._pace.plan.levels_at not in (None, self._levels_at):
                     self._stirred.clear()
                     await self._stirred.wait()
+                return True
         return False
 
     async def _answer(self, endpoint: Endpoint, *, whole: bool) -> tuple[Sample, bool]:

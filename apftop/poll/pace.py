@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from apftop.failures import wait_s
 from apftop.fetch import LOOK
@@ -22,7 +22,7 @@ SIZES_HOLD_S = 2.5
 
 REST_S = 1.0
 LONGEST_REST_S = 30.0
-TOGETHER_S = 0.25
+TOGETHER_S = 1.0
 """What falls due so shortly after something else goes along, at most a tenth of its own interval early."""
 
 WAKE_S = 1.0
@@ -35,11 +35,14 @@ WHOLE_AGAIN_S = 60.0
 class Pace:
     """The pace of one server. Times are seconds of a monotonic clock, which the caller reads.
 
-    Nothing is due before `start`; `chance` gives the jitter, from 0 up to 1.
+    A slower lane waits for the next turn of the faster ones, so that what is asked tells of one moment: metrics go with
+    dumps, and nothing is asked more often for it. A new lane does not wait so before its first turn. Nothing is due
+    before `start`; `chance` gives the jitter, from 0 up to 1.
     """
 
     def __init__(self, plan: Plan, start: float, chance: Callable[[], float] = random.random) -> None:
-        self.plan = plan
+        self._plan = plan
+        self._new = set(plan.every_s)
         self._chance = chance
         self._quiet_until = start
         self._unreached = 0
@@ -48,16 +51,30 @@ class Pace:
         self._rests: dict[Endpoint, float] = {}
         self._whole_at = -math.inf
 
+    @property
+    def plan(self) -> Plan:
+        """What is asked, and how often."""
+        return self._plan
+
+    @plan.setter
+    def plan(self, plan: Plan) -> None:
+        self._new |= plan.every_s.keys() - self._plan.every_s.keys()
+        self._plan = plan
+
     def next_at(self) -> float:
         """When something falls due; infinite where nothing is planned."""
-        return max(self._quiet_until, min(map(self._due_at, self._planned()), default=math.inf))
+        return max(self._quiet_until, min(map(self._turn_at, self._lanes()), default=math.inf))
 
-    def due(self, now: float) -> tuple[Endpoint, ...]:
-        """What to ask now, one after another."""
-        if now < self.next_at():
+    def due(self, now: float, gone: Collection[Endpoint] = ()) -> tuple[Endpoint, ...]:
+        """What to ask now, one after another; `gone` are those of this round that were asked already."""
+        if not gone and now < self.next_at():
             return ()
-        due = tuple(one for one in self._planned() if self._due_at(one) <= now + self._early(one))
-        return due if self._sizes_hold(due, now) else (Endpoint.LEVELS, *due)
+        ready = {one for one in self._lanes() if one in gone or self._due_at(one) <= now + self._early(one)}
+        turns = {one for one in ready if ready.issuperset(self._leads(one))}
+        if Endpoint.METRICS in turns.difference(gone):
+            turns |= {one for one in self._beside() if self._due_at(one) <= now + self._early(one)}
+        due = tuple(one for one in ORDER if one in turns and one not in gone)
+        return due if Endpoint.LEVELS in gone or self._sizes_hold(due, now) else (Endpoint.LEVELS, *due)
 
     def whole(self, now: float) -> bool:
         """Whether metrics are asked for in full."""
@@ -83,6 +100,7 @@ class Pace:
         told = wait_s(sample.status, sample.header("retry-after") or "")
         failed = sample.error or ((sample.status or 0) >= 500 and not told)
         self._asked[endpoint] = asked
+        self._new.discard(endpoint)
         self._failed[endpoint] = self._failed.get(endpoint, 0) + 1 if failed else 0
         self._rests[endpoint] = self._rest(self._failed[endpoint])
         if whole:
@@ -108,8 +126,21 @@ class Pace:
         self._rests.clear()
         self._asked = {endpoint: asked for endpoint, asked in self._asked.items() if now - asked < WAKE_S}
 
-    def _planned(self) -> list[Endpoint]:
+    def _lanes(self) -> list[Endpoint]:
         return [endpoint for endpoint in ORDER if endpoint in self.plan.every_s]
+
+    def _beside(self) -> list[Endpoint]:
+        return [endpoint for endpoint in self.plan.with_metrics if endpoint not in self.plan.every_s]
+
+    def _leads(self, endpoint: Endpoint) -> list[Endpoint]:
+        """The faster lanes, without which this one does not go; those that fail are none."""
+        if endpoint in self._new or endpoint not in self._asked:
+            return []
+        lanes = sorted(self._lanes(), key=lambda one: self.plan.every_s[one])
+        return [one for one in lanes[: lanes.index(endpoint)] if not self._failed.get(one)]
+
+    def _turn_at(self, endpoint: Endpoint) -> float:
+        return max(self._due_at(endpoint), *map(self._due_at, self._leads(endpoint)), -math.inf)
 
     def _sizes_hold(self, due: tuple[Endpoint, ...], now: float) -> bool:
         """Whether nothing that is due needs to know the sizes of dumps better than from the last levels."""
@@ -120,10 +151,14 @@ class Pace:
 
     def _due_at(self, endpoint: Endpoint) -> float:
         asked = self._asked.get(endpoint, -math.inf)
-        return asked + max(self.plan.every_s[endpoint], self._rests.get(endpoint, 0.0))
+        return asked + max(self._every_s(endpoint), self._rests.get(endpoint, 0.0))
+
+    def _every_s(self, endpoint: Endpoint) -> float:
+        own = self.plan.every_s.get(endpoint)
+        return self.plan.with_metrics[endpoint] if own is None else own
 
     def _early(self, endpoint: Endpoint) -> float:
-        return min(TOGETHER_S, self.plan.every_s[endpoint] / 10)
+        return min(TOGETHER_S, self._every_s(endpoint) / 10)
 
     def _rest(self, failures: int) -> float:
         """Seconds to leave alone what failed so often in a row: doubled each time up to the longest, less a jitter."""

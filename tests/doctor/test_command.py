@@ -223,7 +223,7 @@ def test_one_that_refuses_our_own_requests(ca: Ca, tmp_path: Path) -> None:
         text, code = told(server, ca, tmp_path)
 
     assert code == 3
-    assert "2 of 10 own requests were refused in level load; lead this tool's user to a level with room" in words(text)
+    assert "4 of 13 own requests were refused in level load; lead this tool's user to a level with room" in words(text)
 
 
 def test_own_requests_in_a_level_that_is_full(ca: Ca, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import json
 import ssl
+from collections.abc import Collection
 from contextlib import ExitStack
 from dataclasses import replace
 from itertools import pairwise
@@ -18,7 +19,7 @@ from apftop.poll.lane import CAUSES
 from apftop.poll.pace import Pace
 from apftop.records.asking import Plan
 from apftop.records.raw import Endpoint
-from tests.poll.polling import PATHS, asked, gaps, lane, until
+from tests.poll.polling import LONG_S, PATHS, asked, gaps, lane, until
 from tests.reach.asking import reaching
 from tests.reach.server import Ca, Reply, Server
 
@@ -67,6 +68,29 @@ class TestPace:
             await until(lambda: len(heard.of(LEVELS)) == 5)
         assert len(heard.of(REQUESTS)) == 1
 
+    async def test_what_the_levels_call_for_is_asked_for_just_before_the_metrics(
+        self, server: Server, access: Access, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("apftop.poll.lane.PLAN_WAIT_S", LONG_S)
+        calm = Plan({LEVELS: 60.0, METRICS: 60.0}, levels_at=0.0)
+        async with lane(access, calm) as (asking, heard):
+            await until(lambda: heard.of(LEVELS))
+            await asyncio.sleep(0.1)
+            assert len(heard.samples) == 1
+            every_s = {**calm.every_s, REQUESTS: 60.0}
+            asking.plan(Plan(every_s, with_metrics={QUEUES: 60.0}, levels_at=heard.samples[0].received))
+            await until(lambda: heard.of(METRICS))
+        assert [seen.path for seen in server.seen] == [PATHS[one] for one in (LEVELS, QUEUES, REQUESTS, METRICS)]
+        dump, metrics = heard.samples[2:]
+        assert dump.begun is not None and dump.received is not None and metrics.sent is not None
+        assert 0 <= metrics.sent - dump.received <= metrics.sent - dump.begun < 1.0
+
+    async def test_metrics_are_asked_for_though_nobody_plans_by_the_levels(
+        self, server: Server, access: Access
+    ) -> None:
+        async with lane(access, Plan({LEVELS: 0.1, METRICS: 0.1}, levels_at=1.0)) as (_, heard):
+            await until(lambda: len(heard.of(METRICS)) == 2)
+
     async def test_no_large_dump_is_asked_for_by_levels_that_could_not_be_read_again(
         self, server: Server, access: Access
     ) -> None:
@@ -85,9 +109,9 @@ class TestPace:
         looks: list[float] = []
         due = Pace.due
 
-        def counted(self: Pace, now: float) -> tuple[Endpoint, ...]:
+        def counted(self: Pace, now: float, gone: Collection[Endpoint] = ()) -> tuple[Endpoint, ...]:
             looks.append(now)
-            return due(self, now)
+            return due(self, now, gone)
 
         monkeypatch.setattr(Pace, "due", counted)
         async with lane(access, Plan({LEVELS: 60.0})) as (one, heard):

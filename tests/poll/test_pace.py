@@ -55,10 +55,10 @@ def play(paced: Pace, until: float, outcome: Callable[[Endpoint, float], None]) 
 
 class TestLanes:
     def test_each_endpoint_has_its_own_interval(self) -> None:
-        paced = pace({LEVELS: 2.0, METRICS: 5.0})
-        asked = play(paced, 10, lambda endpoint, at: answer(paced, endpoint, at))
-        assert [at for at, endpoint in asked if endpoint is LEVELS] == [0, 2, 4, 6, 8, 10]
-        assert [at for at, endpoint in asked if endpoint is METRICS] == [0, 5, 10]
+        paced = pace({LEVELS: 2.0, METRICS: 6.0})
+        asked = play(paced, 12, lambda endpoint, at: answer(paced, endpoint, at))
+        assert [at for at, endpoint in asked if endpoint is LEVELS] == [0, 2, 4, 6, 8, 10, 12]
+        assert [at for at, endpoint in asked if endpoint is METRICS] == [0, 6, 12]
 
     def test_requests_go_directly_before_metrics(self) -> None:
         paced = pace(dict.fromkeys(reversed(Endpoint), 1.0))
@@ -71,8 +71,74 @@ class TestLanes:
         answer(paced, METRICS, 0.2)
         assert paced.due(4.99) == ()
         assert paced.due(5.0) == (LEVELS, REQUESTS, METRICS)
-        answer(paced, METRICS, 0.4)
+        answer(paced, METRICS, 0.6)
         assert paced.due(5.0) == (LEVELS, REQUESTS)
+
+    def test_a_slower_lane_waits_for_the_next_turn_of_the_faster_ones(self) -> None:
+        paced = pace({LEVELS: 2.0, REQUESTS: 2.0, METRICS: 5.0})
+        asked = play(paced, 12, lambda endpoint, at: answer(paced, endpoint, at))
+        assert [at for at, endpoint in asked if endpoint is METRICS] == [0, 6, 12]
+        assert [at for at, endpoint in asked if endpoint is REQUESTS] == [0, 2, 4, 6, 8, 10, 12]
+
+    def test_lanes_that_are_out_of_step_come_into_step(self) -> None:
+        paced = pace({LEVELS: 2.0, REQUESTS: 2.0, METRICS: 6.0})
+        for endpoint, at in ((METRICS, 0.0), (REQUESTS, 2.7), (LEVELS, 3.2)):
+            answer(paced, endpoint, at)
+        asked = play(paced, 20, lambda endpoint, at: answer(paced, endpoint, at))
+        assert [at for at, _ in asked[:2]] == [5.2, 5.2]
+        assert {at for at, endpoint in asked if endpoint is METRICS} == {7.2, 13.2, 19.2}
+        assert all((at, one) in asked for at, endpoint in asked if endpoint is METRICS for one in (LEVELS, REQUESTS))
+
+    def test_a_slow_dump_waits_for_the_metrics(self) -> None:
+        paced = pace({LEVELS: 60.0, METRICS: 5.0})
+        asked = play(paced, 130, lambda endpoint, at: answer(paced, endpoint, at, took=0.2))
+        assert len([at for at, endpoint in asked if endpoint is LEVELS]) == 3
+        assert all((at, METRICS) in asked for at, endpoint in asked if endpoint is LEVELS)
+
+    def test_a_faster_lane_that_fails_holds_nothing_up(self) -> None:
+        paced = pace({LEVELS: 2.0, METRICS: 6.0})
+
+        def outcome(endpoint: Endpoint, at: float) -> None:
+            answer(paced, endpoint, at, error="silent for 10 s" if endpoint is LEVELS else "")
+
+        asked = play(paced, 60, outcome)
+        assert [at for at, endpoint in asked if endpoint is METRICS] == [6.0 * number for number in range(11)]
+
+    def test_a_new_lane_waits_for_its_own_interval_only(self) -> None:
+        paced = pace({LEVELS: 60.0, METRICS: 60.0})
+        play(paced, 0, lambda endpoint, at: answer(paced, endpoint, at))
+        without, viewed = paced.plan, Plan({LEVELS: 60.0, REQUESTS: 4.0, METRICS: 60.0})
+        paced.plan = viewed
+        assert paced.due(2.0) == (REQUESTS,)
+        answer(paced, REQUESTS, 2.0)
+        for plan in (without, viewed):
+            paced.plan = plan
+        assert paced.due(3.0) == ()
+        assert paced.next_at() == 6.0
+
+    def test_after_a_wake_nothing_waits(self) -> None:
+        paced = pace({LEVELS: 60.0, METRICS: 60.0})
+        answer(paced, METRICS, 0.0)
+        answer(paced, LEVELS, 9.5)
+        paced.wake(10.0)
+        assert paced.due(10.0) == (METRICS,)
+
+    def test_what_goes_with_metrics_only_has_no_turns_of_its_own(self) -> None:
+        paced = Pace(Plan({LEVELS: 2.0, METRICS: 6.0}, with_metrics={QUEUES: 2.0, REQUESTS: 8.0}), 0.0)
+        asked = play(paced, 18, lambda endpoint, at: answer(paced, endpoint, at))
+        assert [at for at, endpoint in asked if endpoint is QUEUES] == [0, 6, 12, 18]
+        assert [at for at, endpoint in asked if endpoint is REQUESTS] == [0, 12]
+        assert [endpoint for at, endpoint in asked if at == 12] == [LEVELS, QUEUES, REQUESTS, METRICS]
+
+    def test_a_round_goes_on_with_what_a_new_plan_wants_before_the_metrics(self) -> None:
+        paced = pace({LEVELS: 2.0, METRICS: 6.0})
+        assert paced.due(0) == (LEVELS, METRICS)
+        answer(paced, LEVELS, 0.0)
+        paced.plan = Plan({LEVELS: 2.0, REQUESTS: 2.0, METRICS: 6.0}, with_metrics={QUEUES: 2.0})
+        assert paced.due(0.1, {LEVELS}) == (QUEUES, REQUESTS, METRICS)
+        for endpoint in (QUEUES, REQUESTS, METRICS):
+            answer(paced, endpoint, 0.1)
+        assert paced.due(0.1, {LEVELS, QUEUES, REQUESTS, METRICS}) == ()
 
     def test_a_slow_answer_is_followed_by_no_burst(self) -> None:
         paced = pace({LEVELS: 2.0})
@@ -101,19 +167,22 @@ class TestLanes:
 
     @given(
         every=st.dictionaries(st.sampled_from(ORDER), st.floats(0.1, 60), min_size=1),
+        beside=st.dictionaries(st.sampled_from(SIZED), st.floats(0.1, 60)),
         took=st.lists(st.floats(0, 10), min_size=20, max_size=20),
     )
     def test_no_endpoint_is_asked_sooner_than_its_interval(
-        self, every: dict[Endpoint, float], took: list[float]
+        self, every: dict[Endpoint, float], beside: dict[Endpoint, float], took: list[float]
     ) -> None:
-        paced, now, last = pace(every), 0.0, dict.fromkeys(every, -math.inf)
+        paced, now = Pace(Plan(every, with_metrics=beside), 0.0, chance=lambda: 0.0), 0.0
+        gaps = {**beside, **every}
+        last = dict.fromkeys(gaps, -math.inf)
         for seconds in took:
             now = max(now, paced.next_at())
             due = paced.due(now)
             assert due
             large = any(one in SIZED for one in due)
             for endpoint in due:
-                least = every[endpoint] - min(TOGETHER_S, every[endpoint] / 10) - 1e-9
+                least = gaps[endpoint] - min(TOGETHER_S, gaps[endpoint] / 10) - 1e-9
                 if endpoint is LEVELS and large:
                     least = min(least, SIZES_HOLD_S)
                 assert now - last[endpoint] >= least

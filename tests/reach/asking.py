@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import time
 from dataclasses import replace
 
 from apftop.access import Access, Headers
@@ -65,6 +66,14 @@ class Keep:
 
     def body(self) -> bytes:
         return gzip.decompress(self.got) if self.encoding == "gzip" else self.got
+
+
+class Dawdle(Keep):
+    """Takes half a second for what it keeps."""
+
+    def finish(self) -> bytes:
+        time.sleep(0.5)
+        return super().finish()
 
 
 class Choke(Keep):

@@ -77,7 +77,7 @@ class Server:
     """Runs in a thread of its own while the `with` lasts.
 
     `replies` are by path; other paths echo in JSON. `whole` counts answers that came to their end while the client was
-    still there.
+    still there. Each TLS handshake takes `handshake_s` seconds longer.
     """
 
     def __init__(self, ca: Ca | None, names: Sequence[str] = ("127.0.0.1", "localhost"), port: int = 0) -> None:
@@ -85,6 +85,7 @@ class Server:
         self.replies: dict[str, Reply] = {}
         self.seen: list[Seen] = []
         self.whole = 0
+        self.handshake_s = 0.0
         self._sni: dict[ssl.SSLObject, str | None] = {}
         self.tls = self._context(ca, names) if ca else None
         self._loop = asyncio.new_event_loop()
@@ -99,6 +100,7 @@ class Server:
 
         def remember(tls: ssl.SSLObject, name: str | None, _: ssl.SSLContext) -> None:
             self._sni[tls] = name
+            time.sleep(self.handshake_s)
 
         context.sni_callback = remember
         return context

@@ -17,8 +17,8 @@ from apftop import __version__
 from apftop.access import Access, Unreachable
 from apftop.fetch import LOOK, Manner, Turn, look, open_session, run
 from apftop.live import fold
-from apftop.records.raw import OBJECTS, Endpoint
-from tests.reach.asking import GROUP, LEVELS, Choke, Keep, ask, look_at, reaching
+from apftop.records.raw import OBJECTS, Endpoint, Sample
+from tests.reach.asking import GROUP, LEVELS, Choke, Dawdle, Keep, ask, look_at, reaching
 from tests.reach.credentials import SECRET
 from tests.reach.server import Ca, Reply, Server
 
@@ -61,6 +61,30 @@ class TestAnswers:
         sample = ask(access)
         assert sample.sent is not None and sample.begun is not None
         assert sample.begun - sample.sent >= 0.5
+
+    def test_connecting_is_before_the_sending(self, server: Server, access: Access) -> None:
+        server.handshake_s = 1.0
+        begun = time.time()
+        first, second = look_at(access, Endpoint.LEVELS, Endpoint.QUEUES)
+        assert first.sent is not None and first.begun is not None and first.received is not None
+        assert second.sent is not None and second.begun is not None
+        assert first.sent - begun >= 1.0 > first.begun - first.sent
+        assert first.received <= second.sent <= second.begun
+        assert {seen.connection for seen in server.seen} == {1}
+
+    def test_picking_is_after_the_receiving(self, server: Server, access: Access) -> None:
+        server.replies["/metrics"] = Reply(body=b"apf 1\n")
+        sample = ask(access, Endpoint.METRICS, Manner(picker=Dawdle))
+        assert sample.received is not None
+        assert time.time() - sample.received >= 0.5
+        assert sample.body == b"apf 1\n"
+
+    def test_without_a_connection_the_time_of_asking_is_known(self) -> None:
+        before = time.time()
+        sample = ask(Access("x", "https://127.0.0.1:1"))
+        assert sample.error
+        assert sample.sent is not None and sample.received is not None
+        assert before <= sample.sent <= sample.received <= time.time()
 
     @pytest.mark.parametrize("body", [b"", b"x" * 3_000_000])
     def test_the_certificate_of_the_server_is_known(self, server: Server, access: Access, body: bytes) -> None:
@@ -314,6 +338,19 @@ class TestLook:
             assert 0.9 <= time.monotonic() - begun < 1.7
         assert [sample.replica for sample in samples] == [f"127.0.0.1:{at.port}" for at in (one, one, two, two)]
         assert [sample.ok for sample in samples] == [False, True, False, True]
+
+    def test_only_what_fits_is_asked_for_besides_objects(self, server: Server, access: Access) -> None:
+        seen: list[tuple[Endpoint, list[Endpoint]]] = []
+
+        def fits(samples: Sequence[Sample], endpoint: Endpoint) -> bool:
+            seen.append((endpoint, [sample.endpoint for sample in samples]))
+            return endpoint is not Endpoint.REQUESTS
+
+        turns = [Turn((Endpoint.LEVELS,)), Turn((Endpoint.REQUESTS, Endpoint.METRICS, *OBJECTS), fits=fits)]
+        samples = run([access], turns)
+        expected = [Endpoint.LEVELS, Endpoint.METRICS, Endpoint.DISCOVERY, *OBJECTS]
+        assert [sample.endpoint for sample in samples] == expected
+        assert seen == [(Endpoint.REQUESTS, [Endpoint.LEVELS]), (Endpoint.METRICS, [Endpoint.LEVELS])]
 
     def test_files_that_cannot_be_used_are_no_samples(self, access: Access) -> None:
         with pytest.raises(Unreachable):

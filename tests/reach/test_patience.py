@@ -17,6 +17,7 @@ from tests.reach.asking import GROUP, LEVELS, look_at
 from tests.reach.server import Reply, Server
 
 SCHEMAS = f"{GROUP}/v1/flowschemas"
+QUEUES = LEVELS.replace("priority_levels", "queues")
 HASTY = Manner(first_byte_s=0.3)
 
 
@@ -75,6 +76,21 @@ class TestHanging:
         server.replies[LEVELS] = Reply(how="hang")
         turns = [Turn((Endpoint.LEVELS, Endpoint.QUEUES)), Turn((Endpoint.QUEUES,))]
         assert [sample.ok for sample in run([access], turns, HASTY)] == [False, False, True]
+
+    def test_a_look_that_goes_on_tries_again_where_something_was_answered(self, server: Server, access: Access) -> None:
+        server.replies[GROUP] = Reply(how="hang")
+        turns = [Turn((Endpoint.LEVELS, *OBJECTS)), Turn((Endpoint.QUEUES,), goes_on=True)]
+        samples = run([access], turns, HASTY)
+        assert [sample.ok for sample in samples] == [True, False, False, False, True]
+        assert paths(server) == [LEVELS, GROUP, QUEUES]
+
+    def test_a_look_that_goes_on_ends_where_nothing_was_answered(self, server: Server, access: Access) -> None:
+        server.replies[LEVELS] = Reply(how="hang")
+        turns = [Turn((Endpoint.LEVELS, *OBJECTS)), Turn((Endpoint.QUEUES,), goes_on=True)]
+        samples = run([access], turns, HASTY)
+        assert {sample.error for sample in samples} == {f"no answer in 0.3 s: 127.0.0.1:{server.port}{LEVELS}"}
+        assert [sample.endpoint for sample in samples] == [Endpoint.LEVELS, *OBJECTS, Endpoint.QUEUES]
+        assert paths(server) == [LEVELS]
 
     @pytest.mark.parametrize("path", [LEVELS, "/metrics", SCHEMAS])
     def test_silence_within_a_body_stays_with_its_endpoint(self, server: Server, access: Access, path: str) -> None:
@@ -184,6 +200,13 @@ class TestRetryAfter:
         samples = look_at(access, *OBJECTS)
         assert paths(server) == [GROUP, SCHEMAS]
         assert [sample.status for sample in samples] == [200, 503, None]
+
+    def test_a_look_that_goes_on_keeps_its_patience(self, server: Server, access: Access) -> None:
+        server.replies[GROUP] = refusal(429, "60")
+        turns = [Turn((Endpoint.LEVELS, *OBJECTS)), Turn((Endpoint.QUEUES,), goes_on=True)]
+        samples = run([access], turns)
+        assert samples[-1].error == "not asked: the server said to wait 60 s"
+        assert paths(server) == [LEVELS, GROUP]
 
     def test_the_next_look_asks_again(self, server: Server, access: Access) -> None:
         server.replies[LEVELS] = refusal(429, "60")
