@@ -1,4 +1,4 @@
-"""Run all rows and print one table: `python -m tests.bench [--json] [--short]`."""
+"""Run all rows and print one table: `python -m tests.bench [--json] [--short] [--recordings FOLDER ...]`."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import argparse
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
+from pathlib import Path
 
-from tests.bench import bands, classify, keys, queueset
+from tests.bench import bands, classify, crosscheck, keys, queueset
 from tests.bench.row import Row
 
 ROWS: tuple[Callable[..., Iterator[Row]], ...] = (queueset.rows, bands.rows, classify.rows, keys.rows)
@@ -17,8 +18,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
     parser.add_argument("--json", action="store_true", help="one JSON array instead of a table")
     parser.add_argument("--short", action="store_true", help="one run of each figure instead of the best of several")
+    parser.add_argument("--recordings", type=Path, nargs="*", default=(), help="recorded control planes to check")
     options = parser.parse_args()
     found = [row for rows in ROWS for row in rows(short=options.short)]
+    found += crosscheck.rows(short=options.short, folders=tuple(options.recordings))
     if options.json:
         print(json.dumps([asdict(row) | {"met": row.met} for row in found], indent=2))
         return
