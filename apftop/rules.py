@@ -147,12 +147,14 @@ class Same(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     settled_s: float
     made_s: float
     moment_s: float
+    slewed: float
 
 
 class ServerClock(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How far a server's clock may be from this machine's. Seconds."""
 
     tolerance_s: float
+    set_for_s: float
 
 
 class Hands(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -176,6 +178,31 @@ class Objects(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     settled_s: float
 
 
+class Fairness(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What it takes to tell fair shares from first come, first served. Seconds, shares, and counts.
+
+    The first ones are of the pairs that overtaking is told by, the others of light flows and the heaviest.
+    """
+
+    apart_s: float
+    pairs: int
+    least_share: float
+    mean_age_s: float
+    crowded_seats: int
+    crowded_times: int
+    executing: int
+    dumps: int
+    light_share: float
+    light_seats: int
+    light_requests: int
+    heavy_s: float
+    depth: float
+    light_ratio: float
+    unfair_depth: float
+    unfair_ratio: float
+    longest_age_s: float
+
+
 class Band(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What is simulated, and how far observed waits may lie outside the band. Seconds, shares and counts."""
 
@@ -183,6 +210,7 @@ class Band(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     batch_s: float
     width_share: float
     late_share: float
+    move_share: float
     onward_s: float
     most_requests: int
     least_runs: int
@@ -191,7 +219,10 @@ class Band(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     low_s: float
     high_share: float
     high_s: float
+    least_slower: float
+    most_slower: float
     core_share: float
+    one_shot_s: float
     most_starts: int
 
 
@@ -199,6 +230,7 @@ class Check(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Windows and tolerances of the laws that numbers are held against. Seconds, shares and counts."""
 
     window_s: float
+    least_answers: int
     together_s: float
     counting: Counting
     waiting: Waiting
@@ -209,6 +241,7 @@ class Check(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     objects: Objects
     hands: Hands
     current: Current
+    fairness: Fairness
     band: Band
 
 

@@ -12,7 +12,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from apftop.access import Access
-from apftop.check.checks import Checked, checks_now
+from apftop.check.band import EMPTY, Results, with_result
+from apftop.check.checks import NONE_YET, checks_now
+from apftop.check.runs import Job, Result, jobs
 from apftop.check.track import Tracks, followed
 from apftop.derive.frame import frame
 from apftop.errors import one_line
@@ -27,6 +29,7 @@ from apftop.records.frame import Frame
 from apftop.records.moment import Moment
 from apftop.records.raw import LEVEL_UID, Endpoint, Sample
 from apftop.records.state import ReplicaState, State
+from apftop.simulating import Simulating
 from apftop.trends import Trends, trends
 
 log = logging.getLogger("apftop")
@@ -39,8 +42,8 @@ NEWS_KEPT = 20
 KEPT_OF = {Endpoint.METRICS: 2, Endpoint.LEVELS: 2}
 """How many good answers of an endpoint a frame stands on; of the others it is one."""
 
-Item = Sample | Demand | str | None
-"""What comes to a watching: answers, what the reader wants, news; None is its end."""
+Item = Sample | Demand | Result | str | None
+"""What comes to a watching: answers, what the reader wants, what was simulated, news; None is its end."""
 
 Kept = Mapping[tuple[str, Endpoint], tuple[Sample, ...]]
 """The answers that a frame stands on, by replica and endpoint."""
@@ -153,7 +156,10 @@ class Watching:
         self._stopped = False
         self._state = State()
         self._tracks: Tracks = {}
-        self._checked = Checked({}, {})
+        self._results: dict[str, Results] = {}
+        self._jobs: dict[str, list[Job]] = {}
+        self._checked = NONE_YET
+        self._simulating = Simulating(self._inbox.put, self._inbox.put)
         self._kept: Kept = {}
         self._plans: dict[str, Plan] = {}
         self._news: tuple[str, ...] = ()
@@ -183,6 +189,7 @@ class Watching:
     def stop(self) -> None:
         """End; no moment is begun to be shown after this."""
         self._stopped = True
+        self._simulating.stop()
         self._net.stop()
         self._inbox.put(None)
 
@@ -209,13 +216,16 @@ class Watching:
         # No more than this, so that one who talks without end does not keep the screen waiting.
         return iter(newest([first, *(self._inbox.get() for _ in range(self._inbox.qsize()))]))
 
-    def _take(self, item: Sample | Demand | str) -> None:
+    def _take(self, item: Sample | Demand | Result | str) -> None:
         match item:
             case str():
                 self._tell(item)
             case Demand():
                 self._demand = item
                 self._plan(*self._state.replicas)
+            case Result():
+                if (track := self._tracks.get(item.replica)) is not None:
+                    self._results[item.replica] = with_result(self._results.get(item.replica, EMPTY), item, track)
             case Sample():
                 try:
                     self._state = observe(self._state, item)
@@ -227,9 +237,14 @@ class Watching:
                 self._plan(item.replica)
 
     def _follow(self, sample: Sample) -> None:
-        """Remember what checks need."""
+        """Remember what checks need, and have simulated what has become known."""
         try:
-            self._tracks = followed(self._tracks, self._state)
+            before, self._tracks = self._tracks, followed(self._tracks, self._state)
+            moved = [name for name, track in self._tracks.items() if before.get(name) is not track]
+            for name in moved:
+                self._jobs[name] = jobs(name, self._tracks[name], self._results.get(name, EMPTY))
+            if moved:
+                self._simulating.want([job for name in self._tracks for job in self._jobs.get(name, ())])
         except Exception as error:  # noqa: BLE001  numbers are shown, checked or not
             self._fail(f"follow {sample.endpoint} of {sample.replica}", error)
 
@@ -277,10 +292,10 @@ class Watching:
     def _check(self) -> Checks:
         """The checks of what is known now; without those of a moment that cannot be checked."""
         try:
-            self._checked = checks_now(self._tracks, self._state, self._checked)
+            self._checked = checks_now(self._tracks, self._state, dict(self._results), self._checked)
         except Exception as error:  # noqa: BLE001  numbers are shown, checked or not
             self._fail("check the numbers", error)
-            self._checked = Checked({}, {})
+            self._checked = NONE_YET
         return self._checked.checks
 
     def _forget_others(self) -> None:
@@ -291,6 +306,7 @@ class Watching:
         self._state = State({name: one for name, one in self._state.replicas.items() if name in asked})
         self._kept = {key: samples for key, samples in self._kept.items() if key[0] in asked}
         self._tracks = {name: one for name, one in self._tracks.items() if name in asked}
+        self._results = {name: one for name, one in self._results.items() if name in asked}
         self._plans = {name: one for name, one in self._plans.items() if name in asked}
 
     def _fail(self, what: str, error: Exception) -> None:

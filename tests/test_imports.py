@@ -15,6 +15,7 @@ import apftop
 PACKAGE = Path(apftop.__file__).parent
 ROOMS = (
     "apf",
+    "trials",
     "records",
     "rules",
     "errors",
@@ -41,6 +42,7 @@ ROOMS = (
     "join",
     "derive",
     "check",
+    "simulating",
     "present",
     "trends",
     "watching",

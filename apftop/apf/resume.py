@@ -69,7 +69,13 @@ def resume(
         level.arrivals = rng.randrange(seen.queuing.hand_size)
     for queue, shown in zip(level.queues, seen.queues, strict=True):
         queue.next_dispatch_r = shown.next_dispatch_r
-    requests = [_request(seen, row, service, rng, wait_limit_ns) for row in seen.requests]
+    executing = [row.start_ns for row in seen.requests if row.start_ns is not None]
+    whole = iter(service.draws(rng, len(seen.requests) - len(executing)))
+    rest = iter(service.draws_beyond(rng, [max(0, seen.at_ns - start) for start in executing]))
+    rate = _rate(seen)
+    requests = [
+        _request(seen, row, rate, next(whole if row.start_ns is None else rest), wait_limit_ns) for row in seen.requests
+    ]
     for request, row in zip(requests, seen.requests, strict=True):
         if row.queue >= len(seen.queues):
             raise ValueError(f"a request in queue {row.queue} of {len(seen.queues)}")
@@ -96,11 +102,11 @@ def _level(seen: SeenLevel) -> QueueSet[SimulatedRequest]:
 
 
 def _request(
-    seen: SeenLevel, row: SeenRequest, service: ServiceTimes, rng: random.Random, wait_limit_ns: int | None
+    seen: SeenLevel, row: SeenRequest, rate: float, service_ns: int, wait_limit_ns: int | None
 ) -> SimulatedRequest:
     request = SimulatedRequest(
         row.arrive_ns,
-        0,
+        service_ns,
         flow_hash=row.flow_hash,
         initial_seats=row.cost.initial_seats,
         final_seats=row.cost.final_seats,
@@ -110,12 +116,10 @@ def _request(
     )
     if row.start_ns is None:
         request.state = "waiting"
-        request.service_ns = service.draw(rng)
-        request.arrival_r = max(0, seen.r - int(_rate(seen) * (seen.at_ns - row.arrive_ns) / 10))
+        request.arrival_r = max(0, seen.r - int(rate * (seen.at_ns - row.arrive_ns) / 10))
     else:
         request.state = "executing"
         request.start_ns = row.start_ns
-        request.service_ns = service.draw_beyond(rng, max(0, seen.at_ns - row.start_ns))
     return request
 
 

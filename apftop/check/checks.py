@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from apftop.check.band import EMPTY, Results, band_check, prediction, starts
 from apftop.check.clocks import clock
 from apftop.check.counting import arrivals, enqueued, executed, refusals, served_waits
 from apftop.check.current_limits import current_limits, fair_fraction
@@ -64,14 +65,18 @@ ORDER: dict[Verdict, int] = {"off": 0, "ok": 1, "unknown": 2}
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """Checks with the tracks that they were made of."""
+    """Checks with what they were made of: tracks, and by replica what was simulated."""
 
     tracks: Tracks
+    results: Mapping[str, Results]
     checks: Checks
 
 
-def checks_now(tracks: Tracks, state: State, before: Checked) -> Checked:
-    """The checks of all servers whose metrics answer; those of a track that has not moved since are as `before`."""
+NONE_YET = Checked({}, {}, {})
+
+
+def checks_now(tracks: Tracks, state: State, results: Mapping[str, Results], before: Checked = NONE_YET) -> Checked:
+    """The checks of all servers whose metrics answer; those of whom nothing new is known are as `before`."""
     known = {
         name: track
         for name, track in tracks.items()
@@ -79,15 +84,21 @@ def checks_now(tracks: Tracks, state: State, before: Checked) -> Checked:
     }
     return Checked(
         known,
+        results,
         {
-            name: before.checks[name] if before.tracks.get(name) is track else checked(track)
+            name: before.checks[name]
+            if before.tracks.get(name) is track and before.results.get(name) is results.get(name)
+            else checked(track, results.get(name, EMPTY))
             for name, track in known.items()
         },
     )
 
 
-def checked(track: Track) -> ReplicaChecks:
-    """All that can be said now of one server; nothing without metrics. Levels that it no longer runs are left out."""
+def checked(track: Track, results: Results = EMPTY) -> ReplicaChecks:
+    """All that can be said now of one server; nothing without metrics. Levels that it no longer runs are left out.
+
+    `results` are of what was simulated of this server.
+    """
     points = window(track)
     if not points:
         return ReplicaChecks()
@@ -96,7 +107,7 @@ def checked(track: Track) -> ReplicaChecks:
     for name in sorted(points[-1].levels.keys() & points[-1].live):
         found = level_window(name, points, track.born)
         if found is not None:
-            levels[name] = _level(found, track, [check for some in limits for check in some.get(name, ())])
+            levels[name] = _level(found, track, [check for some in limits for check in some.get(name, ())], results)
     return ReplicaChecks(_sorted(_server(track, points)), levels)
 
 
@@ -106,7 +117,7 @@ def _server(track: Track, points: tuple[Point, ...]) -> Iterator[Check]:
             yield check
 
 
-def _level(level: LevelWindow, track: Track, limits: list[Check]) -> LevelChecks:
+def _level(level: LevelWindow, track: Track, limits: list[Check], results: Results) -> LevelChecks:
     found = limits
     for code, law in OVER_TIME.items():
         if level.seconds <= 0:
@@ -114,10 +125,14 @@ def _level(level: LevelWindow, track: Track, limits: list[Check]) -> LevelChecks
         elif (check := law(level)) is not None:
             found.append(check)
     found += [check for law in AT_MOMENTS if (check := law(level)) is not None]
+    if (band := band_check(level, results)) is not None:
+        found.append(band)
     return LevelChecks(
         checks=_sorted(found),
         observed_wait_s=_observed_wait_s(level),
         little_s=little_s(level) if level.seconds > 0 else None,
+        prediction=prediction(level, results),
+        starts=starts(level, results),
         flows=flow_waits(level),
         followed=following(level),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from apftop.check.instants import dump_s
+from apftop.check.instants import taken_s
 from apftop.check.judge import judged, unknown
 from apftop.check.point import Point
 from apftop.records.checks import Check
@@ -36,7 +36,7 @@ def clock(points: tuple[Point, ...]) -> Check | None:
         dumps = [point for point in points if point.requests is not None]
         if not dumps:
             return unknown(law, "a dump of requests")
-        told = any(dump_s(point) is not None for point in dumps)
+        told = any(taken_s(point) is not None for point in dumps)
         return unknown(law, "when the dump of requests was asked for" if told else "the row of the dump's own request")
     worst = max(looks, key=lambda look: look.beyond)
     way = "ahead of" if worst.after_s > 0 else "behind"
@@ -53,7 +53,7 @@ def clock(points: tuple[Point, ...]) -> Check | None:
 
 
 def _look(point: Point) -> Look | None:
-    taken, fetched = dump_s(point), point.requests_fetched
+    taken, fetched = taken_s(point), point.requests_fetched
     if taken is None or fetched is None or fetched.sent is None or fetched.time is None:
         return None
     # Where both are the same somebody noted one time for the whole.

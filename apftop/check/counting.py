@@ -3,24 +3,50 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
+from functools import wraps
 
 from apftop.apf.release import Release, holds
-from apftop.check.judge import judged, unknown
+from apftop.check.judge import judged, unknown, unless_blunt
 from apftop.check.over_time import step_s
-from apftop.check.window import Instant, LevelWindow
+from apftop.check.window import Instant, LevelWindow, parts
 from apftop.parse.vocabulary import vocabulary
 from apftop.records.checks import Check
 from apftop.records.measures import NANOSECONDS
 from apftop.rules import rules
 
+Law = Callable[[LevelWindow], Check | None]
+
 EXEMPT_COUNTED_SINCE = (">=1.28",)
 UNIT = "requests"
+TORN = "the same over each part of the window: many requests may have come while one answer was made up"
 FOREIGN = "counters of another server or another time are mixed in"
 MORE = f"{FOREIGN}, or others were lost"
 FEWER = f"some were lost, or {FOREIGN}"
 
 
+def lasting(law: Law) -> Law:
+    """The law, but unknown where it is off by one end of the window alone.
+
+    Any number of requests may come at once while an answer is made up, and be in one of its families and not in
+    another. That is over with the next answer, while counters that are lost or foreign stay so.
+    """
+
+    @wraps(law)
+    def held(window: LevelWindow) -> Check | None:
+        check = law(window)
+        if check is None or check.verdict != "off":
+            return check
+        shorter = [law(part) for part in parts(window)]
+        if all(one is not None and one.verdict == "off" for one in shorter):
+            return check
+        return unknown(check.law, TORN, seconds=check.seconds)
+
+    return held
+
+
+@lasting
 def arrivals(window: LevelWindow) -> Check | None:
     """Requests that came (their widths are counted, also of refused ones) = dispatched + rejected + change of waiting.
 
@@ -47,6 +73,7 @@ def arrivals(window: LevelWindow) -> Check | None:
     )
 
 
+@lasting
 def served_waits(window: LevelWindow) -> Check | None:
     """Waits with execute="true" = dispatched + rejected out of a queue (`time-out`, `cancelled` up to 1.28.4).
 
@@ -70,6 +97,7 @@ def served_waits(window: LevelWindow) -> Check | None:
     )
 
 
+@lasting
 def refusals(window: LevelWindow) -> Check | None:
     """Waits with execute="false" = rejected on arrival (`queue-full`, `concurrency-limit`).
 
@@ -77,10 +105,13 @@ def refusals(window: LevelWindow) -> Check | None:
     """
     if window.exempt:
         return None
+    law = "refusals"
+    if any("wait" not in one.point.measures for one in window.ends):
+        return unknown(law, "the histogram of waits", seconds=window.seconds)
     refused = sum(number for reason, number in window.rejected().items() if not _in_wait(reason))
     terms = rules().check.counting
-    return judged(
-        "refusals",
+    check = judged(
+        law,
         window.count("refused_waits"),
         refused,
         refused,
@@ -89,8 +120,10 @@ def refusals(window: LevelWindow) -> Check | None:
         seconds=window.seconds,
         reason=f"waits of refused requests and refusals differ: {MORE}",
     )
+    return unless_blunt(_if_rejected_told(check, window))
 
 
+@lasting
 def enqueued(window: LevelWindow) -> Check | None:
     """Requests put in a queue = waits with execute="true" + change of waiting: each leaves its queue once.
 
@@ -118,6 +151,7 @@ def enqueued(window: LevelWindow) -> Check | None:
     )
 
 
+@lasting
 def executed(window: LevelWindow) -> Check | None:
     """Executions that ended = dispatched - change of executing.
 
@@ -143,7 +177,7 @@ def executed(window: LevelWindow) -> Check | None:
 def _judged(law: str, window: LevelWindow, observed: float, expected: float, *, more: str, fewer: str) -> Check:
     terms = rules().check.counting
     torn = terms.tear_s * _fastest_per_s(window)
-    return judged(
+    check = judged(
         law,
         observed,
         expected,
@@ -153,6 +187,18 @@ def _judged(law: str, window: LevelWindow, observed: float, expected: float, *, 
         seconds=window.seconds,
         reason=more if observed > expected else fewer,
     )
+    return unless_blunt(_if_rejected_told(check, window))
+
+
+def _if_rejected_told(check: Check, window: LevelWindow) -> Check:
+    """The check, but unknown where it is off and somebody has cut the counter of rejections out.
+
+    A server has no such series before the first of them, but then nobody has waited to be refused.
+    """
+    cut = any("rejected" not in one.point.measures and one.level.refused_waits for one in window.ends)
+    if check.verdict == "off" and cut:
+        return unknown(check.law, "the counter of rejected requests", seconds=check.seconds)
+    return check
 
 
 def _fastest_per_s(window: LevelWindow) -> float:

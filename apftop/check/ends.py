@@ -41,13 +41,14 @@ def executing(window: LevelWindow, lag_s: float) -> Hanging:
     the gauge, but not where another took its place, as one does at once where requests wait.
     """
     execution = window.rise("execution")
-    mean_s = execution.sum / execution.count if execution is not None and execution.count else math.inf
+    lasted_s = execution.sum / execution.count if execution is not None and execution.count else math.inf
     ends = []
     for one in window.ends:
         begun = [row.arrive_ns if row.start_ns is None else row.start_ns for row in one.executing or ()]
         ages = _ages_s(one, one.executing, one.level.executing, begun, "execute")
         middle, error = _still_there(ages, one.level.executing)
-        ended = min(1.0, (abs(one.lag_s or 0.0) + lag_s) / mean_s)
+        passed_s = abs(one.lag_s or 0.0) + lag_s
+        ended = passed_s / max(lasted_s, passed_s)
         replaced = math.sqrt(sum(ended * age**2 for age in ages))
         if one.waiting or one.level.waiting:
             replaced = max([replaced, *ages])

@@ -11,6 +11,11 @@ EXACT = ("dump_time as noted with the dump", "the start of the dump's own reques
 
 
 def dump_s(point: Point) -> float | None:
+    """When the dump of requests was taken, where its rows can be held against that: not soon after a clock was set."""
+    return None if point.clock_set else taken_s(point)
+
+
+def taken_s(point: Point) -> float | None:
     """When the dump of requests was taken (Unix seconds of the server's clock), None where that is not known exactly.
 
     The dump holds the question for it: its own row tells the server's clock to about a millisecond.
@@ -36,7 +41,7 @@ def births(before: Mapping[str, float], point: Point) -> dict[str, float]:
     A dump that was fetched after the metrics would make it too late, and tells nothing.
     """
     found = dict(before)
-    taken = dump_s(point)
+    taken = taken_s(point)
     if taken is None or _after(point.requests_fetched, point.metrics):
         return found
     for name, level in point.levels.items():

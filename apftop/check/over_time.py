@@ -102,5 +102,7 @@ def _steps(window: LevelWindow, seats: Sequence[float]) -> tuple[Divisor, ...]:
 
 def _sure(before: Instant, after: Instant) -> bool:
     seconds = step_s(before, after)
-    same_objects = before.level.nominal == after.level.nominal
+    # Schemas that change let limits be adjusted too, without another nominal limit.
+    schemas, others = before.point.schemas, after.point.schemas
+    same_objects = before.level.nominal == after.level.nominal and (schemas is others or schemas == others)
     return seconds is not None and seconds <= rules().check.seats.longest_step_s and same_objects

@@ -15,11 +15,15 @@ from apftop.records.view import View
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """When something was asked for, when the answer began, and when it was there; Unix seconds of this machine."""
+    """When something was asked for, when the answer began, and when it was there; Unix seconds of this machine.
+
+    `peer` is the SHA-256 of the server's certificate, empty where unknown.
+    """
 
     sent: float | None
     begun: float | None
     received: float | None
+    peer: str = ""
 
     @property
     def time(self) -> float | None:
@@ -73,15 +77,17 @@ class LevelPoint:
 class Point:
     """One moment of one server.
 
-    `levels` are those in the metrics, by name. A dump that was not fetched near the metrics is None. `clock` is the
-    server's at the dump of requests. `requests` has the rows of each level, `queue_rows` likewise, `dumped` the row of
-    each level. `lists_executing` is False up to 1.27, whose dump has waiting requests only. `configs` and `schemas`
-    are the objects as last read, and `live` the levels that the server runs, as far as is known.
+    `levels` are those in the metrics, by name, and `measures` those that the metrics have any series of. A dump that
+    was not fetched near the metrics is None. `clock` is the server's at the dump of requests; with `clock_set` it was
+    set so lately that rows may be from before. `requests` has the rows of each level, `queue_rows` likewise, `dumped`
+    the row of each level. `lists_executing` is False up to 1.27, whose dump has waiting requests only. `configs` and
+    `schemas` are the objects as last read, and `live` the levels that the server runs, as far as is known.
     """
 
     number: int
     release: Release | None
     metrics: Fetched
+    measures: frozenset[str]
     levels: Mapping[str, LevelPoint]
     levels_fetched: Fetched | None
     dumped: Mapping[str, LevelRow] | None
@@ -91,6 +97,7 @@ class Point:
     requests: Mapping[str, tuple[RequestRow, ...]] | None
     lists_executing: bool
     clock: Clock
+    clock_set: bool
     configs: Mapping[str, PriorityLevelConfiguration] | None
     schemas: Mapping[str, FlowSchema] | None
     live: frozenset[str]
@@ -108,11 +115,13 @@ class Track:
     """The latest points of one process, oldest first: as many as a window needs.
 
     `born` has for each level when its series began, by the server's clock (Unix seconds): the latest moment that dumps
-    allow. `broken` says in words why there are no older points. `read` and `seen` are the last metrics.
+    allow. `broken` says in words why there are no older points. `set_at` is when the server's clock was seen to have
+    been set (Unix seconds of this machine). `read` and `seen` are the last metrics.
     """
 
     points: tuple[Point, ...] = ()
     born: Mapping[str, float] = field(default_factory=dict)
     broken: str = ""
+    set_at: float | None = None
     read: Read[Metrics] | None = None
     seen: View | None = None

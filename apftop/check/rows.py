@@ -81,10 +81,11 @@ def seat_cap(window: LevelWindow) -> Check | None:
     found: list[tuple[int, int]] = []
     doubtful = False
     for number, one in enumerate(window.instants):
+        widest = _cap(one, window.name)
+        if widest is None:
+            continue
         for row in one.rows or ():
-            cap = _cap(one, window.name, row)
-            if cap is None:
-                continue
+            cap = widest if row.details is None or row.details.verb in LISTS else min(widest, SEAT_CAP)
             if row.width <= cap or _came_since(row, _capped_since(window, number)):
                 found.append((row.width, cap))
             else:
@@ -109,9 +110,9 @@ def seat_cap(window: LevelWindow) -> Check | None:
 def wait_limit(window: LevelWindow) -> Check | None:
     """Nobody waits longer than the limit, of which only the cap is sure: 1 minute (since 1.28.5 and 1.29.0).
 
-    The expected limit is an assumption: requests with a `timeout` have a shorter one, and --request-timeout may be
-    another. So it is off beyond the cap only. Up to 1.28.4 who has waited too long leaves when another one comes to the
-    same queue. Does not apply to levels without queues.
+    Below it the limit is an assumption, since --request-timeout may be another than the default, and some requests have
+    a `timeout` of their own: what lies between the two is unknown. Up to 1.28.4 who has waited too long leaves when
+    another one comes to the same queue. Does not apply to levels without queues.
     """
     law, seconds, terms = "wait-limit", window.seconds or None, rules().wait
     if window.exempt or (window.config is not None and window.config.queuing is None):
@@ -133,26 +134,29 @@ def wait_limit(window: LevelWindow) -> Check | None:
     waits = window.rise("waits") if window.seconds > 0 else None
     rejected = window.rejected() if window.seconds > 0 else {}
     unserved = sum(number for reason, number in rejected.items() if reason in vocabulary().reasons_in_wait.names)
-    limit = limit_of_waits(release, None, waits, int(unserved))
+    limits = limit_of_waits(release, None, None, 0), limit_of_waits(release, None, waits, int(unserved))
+    limit, oldest_s, slack_s = max(limits, key=lambda one: one.seconds), max(ages), rules().clock.age_slack_s
+    sure = oldest_s > terms.limit_cap_s + slack_s
+    if oldest_s > limit.seconds + slack_s and not sure:
+        told = f"one has waited {oldest_s:.0f} s, over the {limit.seconds:g} s that are assumed"
+        return unknown(law, f"the server's --request-timeout: {told}", seconds=seconds)
     return judged(
         law,
-        max(ages),
+        oldest_s,
         None,
-        limit.seconds,
-        terms.limit_cap_s + rules().clock.age_slack_s - limit.seconds,
+        terms.limit_cap_s if sure else limit.seconds,
+        slack_s,
         "s",
         seconds=seconds,
-        about=f"the oldest of {len(ages)} rows; by {limit.assumed_from}",
+        about=f"the oldest of {len(ages)} rows" + ("" if sure else f"; by {limit.assumed_from}"),
         reason="a request waits longer than any server lets it: the server's clock was set, or it is out of CPU",
     )
 
 
-def _cap(one: Instant, level: str, row: RequestRow) -> int | None:
-    """The most seats of a request that comes now."""
+def _cap(one: Instant, level: str) -> int | None:
+    """The most seats of a LIST that comes now."""
     config = one.point.configs.get(level) if one.point.configs is not None else None
-    cap = cap_of_level(config, one.level.nominal, one.point.release, one.point.size_based)
-    listed = row.details is None or row.details.verb in LISTS
-    return cap if cap is None or listed else min(cap, SEAT_CAP)
+    return cap_of_level(config, one.level.nominal, one.point.release, one.point.size_based)
 
 
 def _capped_since(window: LevelWindow, number: int) -> float | None:

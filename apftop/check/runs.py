@@ -1,213 +1,196 @@
-"""What is to be simulated: runs of levels where requests waited, each from a dump to the metrics after the next one."""
+"""What is to be simulated: levels where requests waited, from a dump of them to the metrics after the next one."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from apftop.apf.estimate import WorkEstimate
-from apftop.apf.forecast import Trial
-from apftop.apf.objects import Queuing
-from apftop.apf.release import holds
-from apftop.apf.resume import SeenLevel, SeenQueue, SeenRequest
-from apftop.apf.service_times import ServiceTimes
-from apftop.apf.shards import flow_hash
-from apftop.apf.traffic import Sample, Traffic
-from apftop.check.point import Point, Track
+from apftop.apf.forecast import RUNS, Band, Trial
+from apftop.apf.starts import RUNS as START_RUNS
+from apftop.apf.starts import Onward
+from apftop.check.limit_move import limit_move
+from apftop.check.load import arrivals_before, seen_requests, traffic
+from apftop.check.missing import Missing, needed
+from apftop.check.point import Track
+from apftop.check.seen_level import configured, seen_level, waiting_in_order
 from apftop.check.window import Instant, instant, rise
-from apftop.records.checks import RequestKey
+from apftop.records.checks import RequestKey, Span, Start
 from apftop.records.measures import NANOSECONDS
-from apftop.records.parsed import Histogram, RequestRow
+from apftop.records.parsed import RequestRow
+from apftop.rules import rules
+from apftop.trials import Answer, Task
 
 Kind = Literal["waits", "starts"]
-WAITED_NS = 50e6
-GAP_NS = 10_000_000
-HISTORY_NS = 10 * 10**9
+"""The waits of the last interval; or from the last dump on, when those that wait there start."""
+
+Key = tuple[str, Kind, int]
+"""Level, kind, and the number of the point at which the interval ends, or whose dump it is."""
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
+    """Runs of one level of one replica.
+
+    `at` is when the last answer that it stands on came (Unix seconds of this machine). `waiting` are the requests whose
+    starts are asked for, in the order of the task's.
+    """
+
     replica: str
     level: str
     kind: Kind
     number: int
-    trial: Trial
-    keys: tuple[RequestKey, ...] = ()
+    at: float
+    task: Task
+    waiting: tuple[RequestKey, ...] = ()
+
+    @property
+    def key(self) -> Key:
+        return self.level, self.kind, self.number
 
 
-def jobs(replica: str, track: Track) -> list[Job]:
-    found = []
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What came of a job: of each run the sum of waits in seconds and their number, or when each request starts."""
+
+    replica: str
+    level: str
+    kind: Kind
+    number: int
+    waits: tuple[tuple[float, int], ...] = ()
+    starts: Mapping[RequestKey, Start] = field(default_factory=dict)
+
+    @property
+    def key(self) -> Key:
+        return self.level, self.kind, self.number
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A level from one answer of metrics to the next, with its requests that dumps have shown so far."""
+
+    level: str
+    before: Instant
+    after: Instant
+    seen: Sequence[RequestRow]
+
+    @property
+    def seconds(self) -> float:
+        """From the one to the other by the server's count of nanoseconds; 0 where that is unknown."""
+        begun, ended = self.before.metrics_s, self.after.metrics_s
+        return 0.0 if begun is None or ended is None else max(0.0, ended - begun)
+
+    @property
+    def waited(self) -> bool:
+        """Whether something waited for long enough for waits to tell something."""
+        waiting = rise(self.before, self.after, "waiting_time")
+        if waiting is None or waiting.bounds[:1] != (0.0,):
+            return False
+        return waiting.count - waiting.cumulative[0] > rules().check.band.waited_s * NANOSECONDS
+
+
+def jobs(replica: str, track: Track, known: Container[Key] = ()) -> list[Job]:
+    """What can be simulated of a replica now and is not `known`, for each level in which something waited.
+
+    That is the interval that has just ended, and what becomes of those that wait in the last dump.
+    """
     if len(track.points) < 2:
         return []
     first, last = track.points[-2:]
+    at = last.metrics.received or last.metrics.time or 0.0
+    found: list[Job] = []
     for name in sorted(first.levels.keys() & last.levels.keys() & last.live):
-        before, after = instant(name, first, track.born), instant(name, last, track.born)
-        if not waited(before, after):
+        before, after = (instant(name, point, track.born) for point in (first, last))
+        step = Step(name, before, after, seen_requests(name, track.points))
+        if not step.waited:
             continue
-        trial = interval(replica, name, before, after, track.points)
-        if isinstance(trial, Trial):
-            found.append(Job(replica, name, "waits", last.number, trial))
+        with suppress(Missing):
+            if (name, "waits", last.number) not in known:
+                found.append(Job(replica, name, "waits", last.number, at, interval(step, replica)))
+        with suppress(Missing):
+            if after.waiting and (name, "starts", last.number) not in known:
+                keys = tuple(_key(row) for row in waiting_in_order(after))
+                found.append(Job(replica, name, "starts", last.number, at, onward(step, replica), keys))
     return found
 
 
-def waited(before: Instant, after: Instant) -> bool:
-    found = rise(before, after, "waiting_time")
-    if found is None or not found.bounds or found.bounds[0] != 0:
-        return False
-    return found.count - found.cumulative[0] > WAITED_NS
+def interval(step: Step, replica: str = "") -> Trial:
+    """The level from the dump at the first metrics to the second metrics, with just as many requests as came.
 
-
-def interval(replica: str, name: str, a: Instant, b: Instant, points: Sequence[Point]) -> Trial | str:
-    """The trial of an interval, or why there is none."""
-    config = a.point.configs.get(name) if a.point.configs else None
-    if config is None:
-        return "the level's object is not known"
-    if config.queuing is None:
-        return "no queues"
-    if a.rows is None or a.dump_s is None:
-        return "no dump of requests next to the metrics"
-    if a.executing is None:
-        return "the dump of requests leaves out those that execute (up to 1.27)"
-    if a.metrics_s is None or b.metrics_s is None:
-        return "no moment of metrics"
-    if a.level.current is None or b.level.current is None:
-        return "the current limit is not known"
-    if b.metrics_s - max(a.metrics_s, a.dump_s) <= 0:
-        return "clock"
-    execution = rise(a, b, "execution")
-    if execution is None or execution.count == 0:
-        return "no execution was counted"
-    traffic = _traffic(a, b, execution, points)
-    if isinstance(traffic, str):
-        return traffic
-    at_ns, from_ns, until_ns = (round(s * NANOSECONDS) for s in (a.dump_s, a.metrics_s, b.metrics_s))
-    seen = _seen(a, config.queuing, at_ns, a.rows)
-    if isinstance(seen, str):
-        return seen
-    then = int(b.level.current)
+    Raises Missing where something is not known that it takes.
+    """
+    before, after = step.before, step.after
+    seen = seen_level(step.level, before)
+    if configured(step.level, after) != seen.queuing:
+        raise Missing("a level whose object has not changed")
+    begun, ended = (needed(one.metrics_s, "the server's clock at the metrics") for one in (before, after))
+    start = max(begun, seen.at_ns / NANOSECONDS)
+    if ended - start < (1 - rules().check.band.late_share) * (ended - begun) or ended <= start:
+        raise Missing("a dump of requests next to the metrics, and not long after them")
+    load = traffic(before, after, step.seen, own=True)
+    load = replace(load, count=round(load.count * (ended - start) / (ended - begun)))
+    early = arrivals_before(before, load.service.mean_ns)
+    waiting = rise(before, after, "waiting_time")
     return Trial(
-        seen,
-        traffic,
-        max(from_ns, at_ns),
-        until_ns,
-        f"{replica}/{name}/{at_ns}",
-        limit_then=None if then == seen.limit else then,
+        seen=seen,
+        traffic=load,
+        counted_from_ns=round(start * NANOSECONDS),
+        until_ns=round(ended * NANOSECONDS),
+        seed=f"{replica}/{step.level}/{seen.at_ns}",
+        runs=_runs(RUNS, len(seen.requests) + early + load.count),
+        before=early,
+        move=limit_move(before, after, round(start * NANOSECONDS), round(ended * NANOSECONDS)),
+        waiting_ns=None if waiting is None else waiting.count - waiting.cumulative[0],
     )
 
 
-def _arrivals(a: Instant, b: Instant) -> int:
-    widths = rise(a, b, "widths")
-    if widths is not None:
-        return widths.count
-    queued = (b.level.waiting or 0) - (a.level.waiting or 0)
-    return max(
-        0, round(b.level.dispatched - a.level.dispatched + b.level.rejected_total - a.level.rejected_total + queued)
+def onward(step: Step, replica: str = "") -> Onward:
+    """The level from the dump at the second metrics on, with as many requests a second as came before it.
+
+    Raises Missing where something is not known that it takes.
+    """
+    seen = seen_level(step.level, step.after)
+    if not step.seconds:
+        raise Missing("the server's clock at the metrics")
+    load = traffic(step.before, step.after, step.seen, own=False)
+    longest_ns = round(rules().check.band.onward_s * NANOSECONDS)
+    within_ns = min(longest_ns, load.wait_limit_ns or longest_ns)
+    share = within_ns / NANOSECONDS / step.seconds
+    return Onward(
+        seen=seen,
+        traffic=load,
+        every_ns=round(step.seconds * NANOSECONDS),
+        until_ns=seen.at_ns + within_ns,
+        seed=f"{replica}/{step.level}/{seen.at_ns}/onward",
+        runs=_runs(START_RUNS, len(seen.requests) + round(load.count * max(1.0, share))),
     )
 
 
-def _traffic(a: Instant, b: Instant, execution: Histogram, points: Sequence[Point]) -> Traffic | str:
-    count = _arrivals(a, b)
-    seconds = b.metrics_s - a.metrics_s
-    span = b.metrics_s - a.dump_s
-    rows = history(a_name(a, b), points)
-    if not rows:
-        return "no request seen"
-    return Traffic(
-        count=round(count * span / seconds),
-        samples=[_sample(row) for row in rows],
-        service=service(execution),
-        batches=batches(rows),
-        wait_limit_ns=wait_limit_ns(a, b),
-    )
+def result(job: Job, answer: Answer) -> Result:
+    """What came of a job, by what came of its task."""
+    found = Result(job.replica, job.level, job.kind, job.number)
+    if isinstance(job.task, Onward):
+        by_s = (job.task.until_ns - job.task.seen.at_ns) / NANOSECONDS
+        starts = zip(job.waiting, answer.starts, strict=True)
+        return replace(found, starts={key: Start(_span(band), by_s, job.task.runs) for key, band in starts})
+    return replace(found, waits=tuple((waited_ns / NANOSECONDS, number) for waited_ns, number in answer.waits))
 
 
-def a_name(a, b):
-    for name, level in b.point.levels.items():
-        if level is b.level:
-            return name
+def _runs(most: int, requests: int) -> int:
+    """How many runs there is time for, of so many requests each. Raises Missing where it is for too few."""
+    terms = rules().check.band
+    affordable = terms.most_requests // max(1, requests)
+    if affordable < terms.least_runs:
+        raise Missing(f"time for {terms.least_runs} runs: of {requests} requests each they take too long")
+    return min(most, affordable)
 
 
-def service(execution: Histogram) -> ServiceTimes:
-    counts = [b - a for a, b in zip((0, *execution.cumulative), execution.cumulative)]
-    return ServiceTimes(
-        [round(x * NANOSECONDS) for x in execution.bounds], counts, execution.sum / execution.count * NANOSECONDS
-    )
+def _span(band: Band | None) -> Span | None:
+    if band is None:
+        return None
+    return Span(band.low / NANOSECONDS, band.middle / NANOSECONDS, band.high / NANOSECONDS)
 
 
-def history(name: str, points: Sequence[Point]) -> list[RequestRow]:
-    rows = {}
-    for point in points:
-        for row in point.rows(name) or ():
-            rows[(row.arrive_ns, row.schema, row.distinguisher, row.details.user if row.details else "", row.queue)] = (
-                row
-            )
-    return sorted(rows.values(), key=lambda r: r.arrive_ns)
-
-
-def batches(rows: Sequence[RequestRow]) -> tuple[int, ...]:
-    sizes = []
-    last = None
-    for row in rows:
-        if last is not None and row.arrive_ns - last < GAP_NS:
-            sizes[-1] += 1
-        else:
-            sizes.append(1)
-        last = row.arrive_ns
-    return tuple(sizes)
-
-
-def _sample(row: RequestRow) -> Sample:
-    return Sample(_cost(row), flow_hash(row.schema, row.distinguisher))
-
-
-def _cost(row: RequestRow) -> WorkEstimate:
-    return WorkEstimate(row.initial_seats, row.final_seats, row.additional_latency_ns)
-
-
-def wait_limit_ns(a: Instant, b: Instant) -> int | None:
-    timed = b.level.rejected.get("time-out", 0) - a.level.rejected.get("time-out", 0)
-    waits = rise(a, b, "waits")
-    if timed <= 0 or waits is None:
-        timed = b.level.rejected.get("time-out", 0)
-        waits = b.level.waits
-        if timed <= 0 or waits is None:
-            return 15 * 10**9
-    counts = [y - x for x, y in zip((0, *waits.cumulative), waits.cumulative)]
-    edges = [0.0, *waits.bounds, 60.0]
-    top = max((i for i, c in enumerate(counts) if c), default=0)
-    if not top:
-        return 15 * 10**9
-    low, high = edges[top], edges[top + 1]
-    rest = sum(c * (lo + hi) / 2 for c, lo, hi in zip(counts[:top], edges, edges[1:]))
-    m = min(timed, counts[top])
-    other = counts[top] - m
-    limit = (waits.sum - rest - other * low / 2) / (m + other / 2)
-    return round(min(max(limit, low), high) * NANOSECONDS)
-
-
-def _seen(a: Instant, queuing: Queuing, at_ns: int, rows: Sequence[RequestRow]) -> SeenLevel | str:
-    limit = int(a.level.current)
-    requests = [
-        SeenRequest(r.queue, r.arrive_ns, r.start_ns, _cost(r), flow_hash(r.schema, r.distinguisher))
-        for r in sorted(rows, key=lambda r: (r.queue, r.index if r.index >= 0 else 1 << 40))
-    ]
-    name = next((r.level for r in rows), None)
-    shown = (a.point.queue_rows or {}).get(name) if name else None
-    r = int((a.level.progress_r or 0.0) * 1e8)
-    seats = {}
-    for row in rows:
-        if row.executing:
-            seats[row.queue] = seats.get(row.queue, 0) + row.width
-    active = len({row.queue for row in rows if row.queue >= 0})
-    want = sum(row.width for row in rows)
-    if active and a.lag_s is not None:
-        r = max(0, r - int(min(want, limit) / active * a.lag_s * 1e8))
-    if shown and len(shown) >= queuing.queues:
-        queues = [SeenQueue(q.next_dispatch_r, seats.get(q.index, 0)) for q in shown]
-    else:
-        queues = [SeenQueue(r, seats.get(i, 0)) for i in range(queuing.queues)]
-    if any(row.queue >= len(queues) for row in rows):
-        return "a row lies in a queue that the level does not have"
-    lazy = 15 * 10**9 if a.point.release and not holds(a.point.release, (">=1.28.5",)) else None
-    return SeenLevel(at_ns, queuing, limit, r, queues, requests, lazy_limit_ns=lazy)
+def _key(row: RequestRow) -> RequestKey:
+    return RequestKey(row.arrive_ns, row.schema, row.details.user if row.details else "")

@@ -9,7 +9,7 @@ from statistics import median
 
 from apftop.apf.objects import MANDATORY
 from apftop.check.in_force import unix_s
-from apftop.check.instants import age_s, dump_s
+from apftop.check.instants import age_s, taken_s
 from apftop.check.judge import judged, unknown
 from apftop.check.point import Fetched, LevelPoint, Point, Track
 from apftop.check.window import Instant, LevelWindow
@@ -52,7 +52,8 @@ def same_server(window: LevelWindow) -> Check | None:
     The server counts each dispatch in its metrics first and for its dumps next, so that metrics from after a dump never
     count less, nor metrics from before a dump more (1.27 to 1.37). Without such a later dump the most is guessed from
     the level's rate. A level that was deleted and made anew counts from 0 in dumps but goes on in metrics: not judged
-    unless the two rise apart. Mandatory levels are never made anew. Does not apply where dumps have no such count: up
+    unless the two rise apart. Mandatory levels are never made anew. After a reset of the metrics, which takes the
+    histograms over time away, metrics count less for good. Does not apply where dumps have no such count: up
     to 1.26, and of the exempt level up to 1.27.
     """
     law, seconds = "same-server", window.seconds or None
@@ -61,10 +62,16 @@ def same_server(window: LevelWindow) -> Check | None:
     totals = [total for one in window.instants if (total := _total(one, window.name)) is not None]
     if not totals:
         return None
+    if not any("dispatched" in one.point.measures for one in window.instants):
+        return unknown(law, "the counter of dispatched requests", seconds=seconds)
     found = list(_ahead(window))
     if not found:
         return unknown(law, "when the dump of priority levels and the metrics were asked for", seconds=seconds)
     worst = max(found, key=lambda one: (one.surely_beyond, one.beyond))
+    if worst.by < worst.low and any(_lacks_time(one.point) for one in window.instants):
+        return unknown(
+            law, "metrics from the server's start: these were reset, or lack what counts time", seconds=seconds
+        )
     if worst.by > worst.high and window.name not in MANDATORY:
         fell = any(after < before for before, after in pairwise(totals))
         in_step = max(one.by - one.high for one in found) <= min(one.by - one.low for one in found)
@@ -77,13 +84,25 @@ def same_server(window: LevelWindow) -> Check | None:
     return judged(law, worst.by, worst.low, worst.high, 0.0, "requests", seconds=seconds, reason=reason)
 
 
+def _lacks_time(point: Point) -> bool:
+    """Whether a level that the server runs has no histograms over time.
+
+    `DELETE /metrics` takes them away for good (1.26 to 1.37), but for levels that are touched later, such as mandatory
+    ones, whose histograms begin anew.
+    """
+    told = {
+        name for name, level in point.levels.items() if any(getattr(level, one) is not None for one in COUNTING_TIME)
+    }
+    return not point.live <= told
+
+
 def _ahead(window: LevelWindow) -> Iterator[Ahead]:
     """At each instant whose dump counts and was timed."""
     terms = rules().check.same
     rate = terms.rate * max(terms.least_per_s, window.arrivals_per_s if window.seconds > 0 else 0.0)
     for number, one in enumerate(window.instants):
         total, lag = _total(one, window.name), _lag(one.point)
-        if total is None or lag is None:
+        if total is None or lag is None or "dispatched" not in one.point.measures:
             continue
         low, high = (rate * (max(0.0, s) + terms.lag_s) + terms.least for s in (-lag[0], lag[1]))
         later = (other for other in window.instants[number + 1 :] if _later(one.point, other.point))
@@ -158,9 +177,13 @@ def metrics_moment(track: Track) -> Check | None:
     if len(looks) < 2:
         return unknown(law, track.broken or "two answers of metrics that were timed, with dumps of requests")
     ahead = max(look.ahead[0] for look in looks), min(look.ahead[1] for look in looks)
-    tolerance = rules().check.same.moment_s
+    terms = rules().check.same
+    since, until = looks[0].asked, looks[-1].asked
+    tolerance = terms.moment_s + terms.slewed * abs(until - since)
     if ahead[0] > ahead[1] + tolerance:
         return unknown(law, "a clock that was not set: this machine's and the server's moved against each other")
+    # A clock that is being corrected is ahead by one time, and then by another.
+    ahead = min(ahead), max(ahead)
     answers = [answer for look in looks if (answer := _answer(look, looks[-1], ahead)) is not None]
     late, early = max(answers, key=lambda one: one.first - one.age), min(answers, key=lambda one: one.last - one.age)
     least, most = late.first - late.age, early.last - early.age
@@ -196,7 +219,7 @@ class Look:
 
 def _look(point: Point) -> Look | None:
     """None where one of the two was not timed."""
-    taken, dump, metrics = dump_s(point), point.requests_fetched, point.metrics
+    taken, dump, metrics = taken_s(point), point.requests_fetched, point.metrics
     if taken is None or dump is None or dump.sent is None or metrics.sent is None:
         return None
     if dump.time is None or metrics.time is None or dump.time <= dump.sent or metrics.time <= metrics.sent:

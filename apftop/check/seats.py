@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from apftop.apf.allocation import EXEMPT_IN_LIMITS_SINCE, LIST_SEAT_CAP
 from apftop.apf.release import holds
 from apftop.check.ends import executing
-from apftop.check.judge import judged, unknown
+from apftop.check.judge import judged, unknown, unless_blunt
 from apftop.check.lingering import lingering_s
 from apftop.check.missing import Missing, needed, summed
 from apftop.check.over_time import Divisor, by_current, by_nominal, ratios_s, tears_s, unless_moved
@@ -60,7 +60,7 @@ def executing_time(window: LevelWindow) -> Check | None:
         seconds=window.seconds,
         reason=more if counted_s > high_s else fewer,
     )
-    return unless_moved(check, divisors)
+    return unless_blunt(unless_moved(check, divisors))
 
 
 def seat_time(window: LevelWindow) -> Check | None:
@@ -88,7 +88,7 @@ def seat_time(window: LevelWindow) -> Check | None:
     high_s = None if lingers_s is None or math.isinf(wide.most) else executing_s * wide.most + lingers_s
     more = "more seats are taken than those of executing requests: some were not given back, or linger for longer"
     fewer = "fewer seats are taken than executing requests need: widths are not as counted"
-    return judged(
+    check = judged(
         law,
         taken_s,
         low_s,
@@ -98,6 +98,7 @@ def seat_time(window: LevelWindow) -> Check | None:
         seconds=window.seconds,
         reason=fewer if taken_s < low_s else more,
     )
+    return unless_blunt(check)
 
 
 def demand_time(window: LevelWindow) -> Check | None:
@@ -148,7 +149,7 @@ def demand_time(window: LevelWindow) -> Check | None:
         seconds=window.seconds,
         reason=fewer if demand_s < low_s else more,
     )
-    return unless_moved(check, (*current, *divisors))
+    return unless_blunt(unless_moved(check, (*current, *divisors)))
 
 
 def _no_limit(window: LevelWindow) -> bool:

@@ -22,6 +22,8 @@ D = TypeVar("D", LevelRow, QueueRow, RequestRow)
 NOTHING = Histogram(0, 0.0, (), (0,))
 """A series that is not exposed before something is counted in it."""
 
+MOST = 2.0**53
+
 GAUGES = (
     "waiting",
     "waiting_seats",
@@ -48,6 +50,7 @@ def point(number: int, state: ReplicaState, seen: View) -> Point:
         number=number,
         release=seen.release,
         metrics=metrics,
+        measures=frozenset(seen.sources),
         levels=_levels(seen, totals),
         levels_fetched=None,
         dumped=None,
@@ -57,11 +60,12 @@ def point(number: int, state: ReplicaState, seen: View) -> Point:
         requests=None,
         lists_executing=False,
         clock=clock(None),
+        clock_set=False,
         configs=configs,
         schemas={schema.name: schema for schema in state.schemas.data} if state.schemas else None,
         live=frozenset(),
-        server_concurrency=server_concurrency(totals["upper"], totals["nominal"]),
-        fair=next(iter(seen.values.get("fair_frac", {}).values()), None),
+        server_concurrency=_sound(server_concurrency(totals["upper"], totals["nominal"])),
+        fair=_sound(next(iter(seen.values.get("fair_frac", {}).values()), None)),
         size_based=seen.features.get("SizeBasedListCostEstimate"),
     )
     return with_dumps(found, levels, queues, requests)
@@ -94,13 +98,16 @@ def with_dumps(
 def fetched(read: Read[object]) -> Fetched:
     """When an answer was asked for and given; of a saved one, the time that was noted with it."""
     if read.measured is None:
-        return Fetched(read.noted, read.noted, read.noted)
-    return Fetched(read.sent, read.begun, read.received)
+        return Fetched(read.noted, read.noted, read.noted, read.peer)
+    return Fetched(read.sent, read.begun, read.received, read.peer)
 
 
 def near(read: Read[Dump[D]] | None, metrics: Fetched) -> Read[Dump[D]] | None:
-    """A dump, if it was fetched next to these metrics, or when either was is not known."""
-    if read is None:
+    """A dump, if it was fetched next to these metrics, or when either was is not known.
+
+    One of another server behind the same balancer is not next to them.
+    """
+    if read is None or (read.peer and metrics.peer and read.peer != metrics.peer):
         return None
     given, asked = fetched(read).time, metrics.time
     if given is None or asked is None or abs(asked - given) <= rules().check.together_s:
@@ -124,8 +131,13 @@ def _grouped(rows: Iterable[Row]) -> dict[str, tuple[Row, ...]]:
     return {level: tuple(group) for level, group in groups.items()}
 
 
+def _sound(number: float | None) -> float | None:
+    """None also for what no server can count: NaN, infinite, or beyond what a float holds exactly."""
+    return number if number is not None and abs(number) <= MOST else None
+
+
 def _levels(seen: View, totals: Mapping[str, Mapping[str, float]]) -> dict[str, LevelPoint]:
-    """Each level that any of the measures names and no torn series is about."""
+    """Each level that any of the measures names, and no series is about that is torn or counts what nobody can."""
     histograms = {name: _by_level(seen, name) for name in ("width", "watchers", "queue_length", "execution")}
     served = _by_level(seen, "wait", "true")
     refused = _by_level(seen, "wait", "false")
@@ -138,10 +150,13 @@ def _levels(seen: View, totals: Mapping[str, Mapping[str, float]]) -> dict[str, 
         reasons = rejected[key.level]
         reasons[key.by] = reasons.get(key.by, 0.0) + value
     torn = {key.level for keys in seen.torn.values() for key in keys}
+    counts = [*dispatched.items(), *no_accommodation.items()]
+    counts += [(name, sum(reasons.values())) for name, reasons in rejected.items()]
+    torn |= {name for name, count in counts if _sound(count) is None}
     names = {*totals["nominal"], *totals["current"], *dispatched, *waiting_time, *seat_time} - torn
 
     def gauge(measure: str, name: str) -> float | None:
-        return known(seen, measure, totals[measure], name) if measure in seen.sources else None
+        return _sound(known(seen, measure, totals[measure], name)) if measure in seen.sources else None
 
     def counted(measure: str, found: Mapping[str, Histogram | None], name: str) -> Histogram | None:
         """An absent series is one that nothing was counted in, if the answer has such series at all.

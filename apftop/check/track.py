@@ -5,16 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from apftop.apf.objects import FlowSchema
+from apftop.check.clock_steps import was_set
 from apftop.check.instants import births
 from apftop.check.point import Point, Track
 from apftop.check.take import near, point, with_dumps
+from apftop.check.window import first_needed
 from apftop.derive.pairing import pair, told_apart
 from apftop.join import view
 from apftop.records.parsed import Metrics
 from apftop.records.state import Read, ReplicaState, State
+from apftop.records.view import View
 from apftop.rules import rules
 
 MOST_POINTS = 40
+CLOCK_SET = "the server's clock was set"
+
+Objects = Mapping[str, FlowSchema] | None
 
 Tracks = Mapping[str, Track]
 """By replica."""
@@ -55,18 +62,33 @@ def _with_metrics(track: Track, state: ReplicaState, read: Read[Metrics]) -> Tra
         elif pairing.step.anew:
             broken = "the server restarted, or its counters were reset"
         else:
-            points = _needed((*track.points, new))
-            return Track(points, births(track.born, new), track.broken, read, seen)
-    return Track((new,), births({}, new), broken, read, seen)
+            return _continued(track, new, read, seen)
+    return Track((new,), births({}, new), broken, None, read, seen)
+
+
+def _continued(track: Track, new: Point, read: Read[Metrics], seen: View) -> Track:
+    """The track with one more point of the same process; a clock that was set ends it like another process."""
+    new = replace(new, schemas=_same(track.points[-1].schemas, new.schemas))
+    dumped = [one for one in track.points if one.requests is not None]
+    if dumped and was_set(dumped[-1], new):
+        return Track((replace(new, clock_set=True),), births({}, new), CLOCK_SET, new.metrics.time, read, seen)
+    new = replace(new, clock_set=_lately(track.set_at, new.metrics.time))
+    return Track(_needed((*track.points, new)), births(track.born, new), track.broken, track.set_at, read, seen)
+
+
+def _same(before: Objects, after: Objects) -> Objects:
+    """The former of two that are alike, so that those who compare them see it at once."""
+    return before if before == after else after
+
+
+def _lately(set_at: float | None, now: float | None) -> bool:
+    """Whether requests from before a clock was set may still be there."""
+    return set_at is not None and now is not None and abs(now - set_at) < rules().check.clock.set_for_s
 
 
 def _needed(points: tuple[Point, ...]) -> tuple[Point, ...]:
-    """The last point, those of a window before it, and one that is older than the window."""
-    end, least = points[-1].metrics.time, rules().check.window_s
-    start = max(0, len(points) - MOST_POINTS)
-    for number, one in enumerate(points[:-1]):
-        if end is not None and one.metrics.time is not None and end - one.metrics.time >= least:
-            start = max(start, number)
+    """Those of the latest window, if that has not too many."""
+    start = max(first_needed(points), len(points) - MOST_POINTS)
     return points[start:]
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 from apftop.check.ends import waiting
-from apftop.check.judge import judged, unknown
+from apftop.check.in_force import written_s
+from apftop.check.judge import judged, unknown, unless_blunt
 from apftop.check.missing import Missing, needed, summed
 from apftop.check.window import LevelWindow
 from apftop.records.checks import Check
@@ -33,7 +34,7 @@ def waiting_time(window: LevelWindow) -> Check | None:
     except Missing as missing:
         return unknown(LAW, str(missing), seconds=window.seconds)
     counted_s = waits.sum + hanging.more_s
-    return judged(
+    check = judged(
         LAW,
         counted_s,
         spent_s,
@@ -43,6 +44,7 @@ def waiting_time(window: LevelWindow) -> Check | None:
         seconds=window.seconds,
         reason=_reason(counted_s, spent_s, waits.count),
     )
+    return unless_blunt(check)
 
 
 def little_s(window: LevelWindow) -> float | None:
@@ -69,9 +71,13 @@ def spent_waiting_s(window: LevelWindow) -> float:
     spent = summed(window.rise("waiting_time"), "the histogram of waiting requests")
     if spent.sum == 0:
         return 0.0
-    queuing = needed(config, "the level's object: how many requests may wait").queuing
+    config = needed(config, "the level's object: how many requests may wait")
+    queuing = config.queuing
     if queuing is None or not window.same_config:
         raise Missing("one object of the level over all of the window")
+    written, begun = written_s(config), window.first.metrics_s
+    if written is not None and begun is not None and written + rules().check.objects.settled_s > begun:
+        raise Missing("the level's object from some time before the window: it has just been written")
     return spent.sum / NANOSECONDS * queuing.queues * max(1, queuing.queue_length_limit)
 
 

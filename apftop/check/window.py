@@ -147,20 +147,33 @@ def rise(before: Instant, after: Instant, measure: str) -> Histogram | None:
     return subtract(later, earlier if earlier.bounds or earlier.native_only else None)
 
 
+def parts(window: LevelWindow) -> tuple[LevelWindow, ...]:
+    """The window without its last step, and without its first; none where it has one step only."""
+    if len(window.instants) < 3:
+        return ()
+    shorter = window.instants[:-1], window.instants[1:]
+    return tuple(LevelWindow(window.name, instants, _seconds(instants)) for instants in shorter)
+
+
 def window(track: Track) -> tuple[Point, ...]:
-    """The points of the latest window: from the newest point that is old enough, else from the oldest there is."""
+    """The points of the latest window: from the newest point that is old enough, else from the oldest there is.
+
+    Where answers are far apart it is longer, so that it has a few of them.
+    """
     points = track.points
-    if len(points) < 2:
-        return points
-    end = points[-1].metrics.time
-    least = rules().check.window_s
+    if any(one.metrics.time is None for one in points):
+        return points[-2:]
+    return points[first_needed(points) :]
+
+
+def first_needed(points: tuple[Point, ...]) -> int:
+    """Where the latest window begins among points; one of unknown time is not old."""
+    terms, end = rules().check, points[-1].metrics.time if points else None
     start = 0
-    for number, point in enumerate(points[:-1]):
-        if end is None or point.metrics.time is None:
-            return points[-2:]
-        if end - point.metrics.time >= least:
+    for number, one in enumerate(points[: max(0, len(points) - terms.least_answers + 1)]):
+        if end is not None and one.metrics.time is not None and end - one.metrics.time >= terms.window_s:
             start = number
-    return points[start:]
+    return start
 
 
 def level_window(name: str, points: tuple[Point, ...], born: Mapping[str, float]) -> LevelWindow | None:
@@ -175,7 +188,8 @@ def level_window(name: str, points: tuple[Point, ...], born: Mapping[str, float]
 def instant(name: str, point: Point, born: Mapping[str, float]) -> Instant:
     """A level at a point that has it."""
     level = point.levels[name]
-    return Instant(point, level, point.rows(name), dump_s(point), metrics_s(level, born.get(name)))
+    metrics = None if point.clock_set else metrics_s(level, born.get(name))
+    return Instant(point, level, point.rows(name), dump_s(point), metrics)
 
 
 def _seconds(instants: tuple[Instant, ...]) -> float:

@@ -86,10 +86,20 @@ def told(check: Check) -> str:
     """Both values of a check with their tolerance."""
     if check.observed is None or check.expected is None or check.tolerance is None:
         return ""
-    low, high = check.expected
-    wanted = _text(low) if low == high else f"{_text(low)} to {_text(high)}"
+    within = f", give or take {check.tolerance:.4g}" if check.tolerance else ""
     over = "" if check.seconds is None else f" over {check.seconds:.0f} s"
-    return f"{_text(check.observed)} against {wanted} (within {_text(check.tolerance)}) {check.unit}{over}"
+    return f"{_with_unit(f'{check.observed:.4g}', check)}{over} against {_wanted(check.expected)}{within}"
+
+
+def _wanted(expected: tuple[float | None, float | None]) -> str:
+    low, high = expected
+    if low is None or high is None:
+        return f"at least {_text(low)}" if high is None else f"at most {_text(high)}"
+    return _text(low) if low == high else f"{_text(low)} to {_text(high)}"
+
+
+def _with_unit(value: str, check: Check) -> str:
+    return f"{value} {check.unit}".rstrip()
 
 
 def _off(about: str, checks: Iterable[Check]) -> Iterator[str]:

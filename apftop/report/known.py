@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from apftop.check.checks import Checked, checks_now
+from apftop.check.band import EMPTY, Results, with_result
+from apftop.check.checks import checks_now
+from apftop.check.runs import jobs
 from apftop.check.track import Tracks, followed
 from apftop.live import observe
 from apftop.records.checks import Checks
 from apftop.records.raw import Sample
 from apftop.records.state import State
+from apftop.rules import rules
+from apftop.simulating import run_jobs
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,5 +35,9 @@ def taken_in(samples: Iterable[Sample], known: Known | None = None) -> Known:
 
 
 def checked_all(known: Known) -> Checks:
-    """The checks of all servers."""
-    return checks_now(known.tracks, known.state, Checked({}, {})).checks
+    """The checks of all servers, with simulations as far as there is time for them."""
+    wanted = [job for name, track in known.tracks.items() for job in jobs(name, track)]
+    results: dict[str, Results] = {}
+    for one in run_jobs(wanted, rules().check.band.one_shot_s):
+        results[one.replica] = with_result(results.get(one.replica, EMPTY), one, known.tracks[one.replica])
+    return checks_now(known.tracks, known.state, results).checks

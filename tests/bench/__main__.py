@@ -8,10 +8,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 
-from tests.bench import bands, classify, crosscheck, keys, queueset
+from tests.bench import bands, calibration, classify, crosscheck, fairness, keys, queueset
 from tests.bench.row import Row
 
-ROWS: tuple[Callable[..., Iterator[Row]], ...] = (queueset.rows, bands.rows, classify.rows, keys.rows)
+ROWS: tuple[Callable[..., Iterator[Row]], ...] = (queueset.rows, bands.rows, classify.rows, keys.rows, fairness.rows)
+RECORDED: tuple[Callable[..., Iterator[Row]], ...] = (crosscheck.rows, calibration.rows)
+"""Rows about recorded control planes."""
 
 
 def main() -> None:
@@ -21,7 +23,8 @@ def main() -> None:
     parser.add_argument("--recordings", type=Path, nargs="*", default=(), help="recorded control planes to check")
     options = parser.parse_args()
     found = [row for rows in ROWS for row in rows(short=options.short)]
-    found += crosscheck.rows(short=options.short, folders=tuple(options.recordings))
+    folders = tuple(options.recordings)
+    found += [row for rows in RECORDED for row in rows(short=options.short, folders=folders)]
     if options.json:
         print(json.dumps([asdict(row) | {"met": row.met} for row in found], indent=2))
         return

@@ -29,6 +29,7 @@ WIDTH_BOUNDS_SINCE_1_34 = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 100.0)
 WATCHERS_BOUNDS = (0.0, 1.0, 10.0, 100.0, 1000.0, 10000.0)
 SEAT_BOUNDS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0)
 REQUEST_BOUNDS = (0.0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.25, 0.5, 0.75, 1.0)
+MEASURES = frozenset({"dispatched", "rejected", "wait"})
 DEMAND_BOUNDS = (0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4, 1.7, 2.0, 2.8, 4.0, 6.0)
 
 
@@ -205,6 +206,7 @@ def a_point(
         number=round(number * 1000),
         release=parse_release(release),
         metrics=Fetched(metrics, metrics, metrics),
+        measures=MEASURES,
         levels={name: level},
         levels_fetched=None if dumped is None else Fetched(dump, dump, dump),
         dumped=None if dumped is None else {name: dumped},
@@ -214,6 +216,7 @@ def a_point(
         requests=None if rows is None else {name: tuple(rows)},
         lists_executing=rows is not None and lists_executing,
         clock=Clock(None, "no dump of requests", None, None) if rows is None else Clock(dump, EXACT[1], 0.0, 0.0),
+        clock_set=False,
         configs={name: config or a_config(name, exempt=name == EXEMPT)},
         schemas={},
         live=frozenset({name}),

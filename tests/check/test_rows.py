@@ -137,22 +137,41 @@ def test_without_object_release_or_rows_no_cap_is_known() -> None:
     assert held(seat_cap, a_window(a_point(later(a_level(), 20.0), None))).missing == "a dump of requests"
 
 
-@pytest.mark.parametrize(("age_s", "verdict"), [(3.0, "ok"), (16.0, "ok"), (61.0, "ok"), (63.0, "off")])
-def test_only_the_cap_of_a_minute_is_sure(age_s: float, verdict: str) -> None:
+@pytest.mark.parametrize(("age_s", "verdict", "limit_s"), [(3.0, "ok", 15.0), (16.0, "ok", 15.0), (63.0, "off", 60.0)])
+def test_nobody_waits_beyond_the_assumed_limit_or_the_cap_of_a_minute(
+    age_s: float, verdict: str, limit_s: float
+) -> None:
     row = a_row(99.98 - age_s)
     check = held(wait_limit, a_window(at(90.0), at(100.0, row, a_row(99.0))))
 
     assert check.verdict == verdict and check.observed == pytest.approx(age_s, abs=1e-6)
-    assert check.expected == (None, 15.0) and check.tolerance == 47.0
-    assert check.about.startswith("the oldest of 2 rows; by the server's default")
+    assert check.expected == (None, limit_s) and check.tolerance == 2.0
+    assert check.about.startswith("the oldest of 2 rows")
+
+
+@pytest.mark.parametrize("age_s", [18.0, 61.0])
+def test_a_wait_between_the_assumed_limit_and_the_cap_tells_nothing(age_s: float) -> None:
+    check = held(wait_limit, a_window(at(90.0), at(100.0, a_row(99.98 - age_s))))
+
+    assert check.verdict == "unknown"
+    told = f"one has waited {age_s:.0f} s, over the 15 s that are assumed"
+    assert check.missing == f"the server's --request-timeout: {told}"
 
 
 def test_time_outs_say_what_the_limit_is() -> None:
     begin = later(a_level(), 90.0)
-    end = later(begin, 10.0, waits=[4.0] * 20, rejected={"time-out": 20})
-    check = held(wait_limit, a_window(a_point(begin), a_point(end, [a_row(98.0)])))
+    end = later(begin, 10.0, waits=[40.0] * 20, rejected={"time-out": 20})
+    check = held(wait_limit, a_window(a_point(begin), a_point(end, [a_row(74.0)])))
 
-    assert check.verdict == "ok" and check.expected == (None, 2.0) and "time-outs" in check.about
+    assert check.verdict == "ok" and check.expected == (None, 30.0) and "time-outs" in check.about
+
+
+def test_requests_with_a_short_timeout_do_not_make_others_wait_too_long() -> None:
+    begin = later(a_level(), 90.0)
+    end = later(begin, 10.0, waits=[4.0] * 20, rejected={"time-out": 20})
+    check = held(wait_limit, a_window(a_point(begin), a_point(end, [a_row(88.0)])))
+
+    assert check.verdict == "ok" and check.expected == (None, 15.0)
 
 
 def test_before_1_28_5_nobody_is_sure_to_leave() -> None:

@@ -147,17 +147,48 @@ def test_what_is_missing_is_said() -> None:
     assert "when" in held(same_server, a_window(untimed)).missing
 
 
+def test_metrics_that_were_reset_count_less_for_good_and_are_unknown() -> None:
+    reset = {"waiting_time": None, "executing_time": None, "seat_time": None, "demand_time": None}
+    points = [
+        a_point(a_level(dispatched=counted, **reset), dumped=row(dumped)) for counted, dumped in ((5, 100), (9, 104))
+    ]
+    alone = held(same_server, a_window(*points))
+    # A mandatory level has such series again soon after.
+    exempt = window((5, 100), (9, 104), name=EXEMPT)
+    others = [replace(one.point, live=frozenset({EXEMPT, LEVEL})) for one in exempt.instants]
+    beside = held(same_server, a_window(*others, name=EXEMPT))
+
+    assert held(same_server, exempt).verdict == "off"
+    assert [check.verdict for check in (alone, beside)] == ["unknown", "unknown"] and "reset" in alone.missing
+
+
+def test_metrics_that_do_not_count_dispatches_cannot_be_compared() -> None:
+    check = held(same_server, window((0, 100), (0, 150), measures=frozenset({"current"})))
+
+    assert check.verdict == "unknown" and check.missing == "the counter of dispatched requests"
+
+
 def test_dumps_that_do_not_count_dispatches_have_no_such_law() -> None:
     assert same_server(window((100, None), (150, None), release="1.26.3")) is None
 
 
-def track(*late_s: float, trip_s: float = 0.05, ahead_s: float = 0.0, first: float = 20.0) -> Track:
-    """A server asked each 3.1 s and a bit, whose metrics are so much older than the middle of the trip."""
+def track(
+    *late_s: float,
+    trip_s: float = 0.05,
+    ahead_s: float = 0.0,
+    first: float = 20.0,
+    every_s: float = 3.1,
+    slewed: float = 0.0,
+) -> Track:
+    """A server asked each 3.1 s and a bit, whose metrics are so much older than the middle of the trip.
+
+    This machine's clock is behind, and further by so much each second.
+    """
     points = []
     for number, late in enumerate(late_s):
-        at = first + 3.1 * number + 0.2 * (number % 2)
+        at = first + every_s * number + 0.2 * (number % 2)
         point = a_point(later(a_level(), at - late))
-        asked = START + at - ahead_s
+        asked = START + at - ahead_s - slewed * (at - first)
         points.append(
             replace(
                 point,
@@ -184,6 +215,14 @@ def test_one_answer_that_is_older_than_its_question_is_off(late_s: float, verdic
     assert check is not None and check.verdict == verdict
     if verdict == "off":
         assert check.observed == pytest.approx(0.05 + 0.01 - late_s, abs=0.03) and "older" in check.reason
+
+
+def test_a_clock_that_is_being_corrected_makes_no_answer_old() -> None:
+    check = metrics_moment(track(*[0.0] * 4, every_s=60.0, slewed=0.0005))
+    late = metrics_moment(track(0.0, 0.0, 0.0, 1.0, every_s=60.0, slewed=0.0005))
+
+    assert check is not None and check.verdict == "ok"
+    assert late is not None and late.verdict == "off"
 
 
 def test_an_old_answer_among_the_earlier_ones_is_off_too() -> None:
@@ -219,7 +258,7 @@ def test_a_clock_that_was_set_leaves_the_moment_unknown() -> None:
 
 def test_answers_that_were_not_timed_leave_the_moment_unknown() -> None:
     whole = track(0.0, 0.0)
-    noted = tuple(replace(point, metrics=Fetched(*[point.metrics.time] * 3)) for point in whole.points)
+    noted = tuple(replace(point, metrics=Fetched(point.metrics.time, point.metrics.time, point.metrics.time)) for point in whole.points)
 
     for missing in (Track(), replace(whole, points=noted), replace(whole, points=whole.points[:1])):
         check = metrics_moment(missing)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from apftop.apf.objects import EXEMPT
+from apftop.apf.objects import EXEMPT, FlowSchema, Meta
 from apftop.check.point import LevelPoint
 from apftop.check.seats import demand_time, executing_time, seat_time
 from apftop.check.window import LevelWindow
@@ -113,6 +113,16 @@ def test_where_a_step_is_long_the_limit_may_have_moved_and_moved_back() -> None:
 def test_where_objects_changed_the_limit_may_have_moved_twice() -> None:
     check = held(executing_time, at_end(window(execution=[3.0] * 99), nominal=12.0))
 
+    assert check.verdict == "unknown" and "moved" in check.missing
+
+
+def test_where_schemas_changed_the_limit_may_have_moved_twice() -> None:
+    wrong = window(execution=[3.0] * 99)
+    first, last = (one.point for one in wrong.instants)
+    schema = FlowSchema(Meta("load"), "load")
+    check = held(executing_time, a_window(first, replace(last, schemas={"load": schema})))
+
+    assert held(executing_time, wrong).verdict == "off"
     assert check.verdict == "unknown" and "moved" in check.missing
 
 

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from apftop.apf.objects import EXEMPT
+from apftop.apf.objects import EXEMPT, Meta
 from apftop.check.point import Point
 from apftop.check.waiting import little_s, waiting_time
 from apftop.check.window import LevelWindow
+from apftop.records.checks import Check
 from apftop.records.frame import Clock
 from apftop.records.parsed import RequestRow
 from tests.check.build import START, a_config, a_level, a_point, a_row, a_window, at_end, held, later
@@ -171,6 +172,25 @@ def test_an_object_that_changed_or_is_not_known_leaves_it_unknown_if_someone_wai
     assert changed.verdict == "unknown" and "object" in changed.missing
     assert held(waiting_time, nameless).verdict == "unknown"
     assert held(waiting_time, quiet).verdict == "ok"
+
+
+def test_an_object_that_has_just_been_written_may_not_be_what_the_server_goes_by_yet() -> None:
+    def written(time: str) -> Check:
+        config = replace(a_config(), meta=Meta("load", creation=time))
+        return held(waiting_time, window(first=a_point(later(a_level(), BEGIN), config=config), end={"config": config}))
+
+    check = written("2023-11-14T22:13:37Z")
+
+    assert check.verdict == "unknown" and "just been written" in check.missing
+    assert written("2023-11-14T22:13:30Z").verdict == "ok"
+
+
+def test_waits_of_an_instant_are_less_than_the_tolerance_and_tell_nothing() -> None:
+    begin = later(a_level(), BEGIN)
+    busy = later(begin, 10.0, executing=10, waiting=0.01, waits=[0.0001] * 1000)
+    check = held(waiting_time, a_window(a_point(begin), a_point(replace(busy, waiting=0.0))))
+
+    assert check.verdict == "unknown" and check.missing.startswith("more to compare: 0.1")
 
 
 @pytest.mark.parametrize(("field", "missing"), [("waits", "waits"), ("waiting_time", "waiting requests")])

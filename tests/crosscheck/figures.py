@@ -204,7 +204,9 @@ def _about(window: LevelWindow) -> About:
         executing_s=executing_s,
         in_use=executing_s / (limit * window.seconds) if limit else 0.0,
         steady=window.steady_limit and limit > 0,
-        rows=sum(len(one.rows or ()) for one in window.instants) if queued else 0,
+        rows=len({(row.arrive_ns, row.schema, row.distinguisher) for one in window.instants for row in one.rows or ()})
+        if queued
+        else 0,
         trip_s=min(map(_trip_s, window.instants)),
     )
 

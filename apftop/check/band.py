@@ -1,0 +1,126 @@
+"""Could this load on these seats give such waits? Observed waits against runs of the model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from apftop.apf.forecast import band
+from apftop.check.judge import judged, unknown
+from apftop.check.load import seen_requests
+from apftop.check.missing import Missing
+from apftop.check.point import Track
+from apftop.check.runs import Key, Result, Step, interval
+from apftop.check.slow_widths import wide_are_slower
+from apftop.check.window import LevelWindow, rise
+from apftop.records.checks import Check, Prediction, RequestKey, Span, Start
+from apftop.rules import rules
+
+Results = Mapping[Key, Result]
+"""What has been simulated of one replica."""
+
+EMPTY: Results = {}
+LAW = "band"
+
+
+def with_result(results: Results, result: Result, track: Track) -> dict[Key, Result]:
+    """The results of a replica with one more, without those of points that its track has no more."""
+    numbers = {point.number for point in track.points}
+    return {key: one for key, one in {**results, result.key: result}.items() if one.number in numbers}
+
+
+def prediction(window: LevelWindow, results: Results) -> Prediction | None:
+    """The mean wait over the intervals of a window that were simulated; None without any.
+
+    Run by run the waits of all intervals are summed up, and the band holds nine of ten of the means. What was observed
+    in the same intervals may lie outside of it by its allowance: the runs know neither when clients wait for each other
+    nor how late a starved server wakes who is served.
+    """
+    waits, seconds, observed_s, observed = [], 0.0, 0.0, 0
+    for step in _steps(window):
+        found = results.get((window.name, "waits", step.after.point.number))
+        counted = rise(step.before, step.after, "waits")
+        if found is None or counted is None:
+            continue
+        waits.append(found.waits)
+        seconds += step.seconds
+        observed_s += counted.sum
+        observed += counted.count
+    if not waits or not observed:
+        return None
+    runs = min(len(one) for one in waits)
+    sums = [[sum(one[run][at] for one in waits) for at in (0, 1)] for run in range(runs)]
+    middle = band([waited / number if number else 0.0 for waited, number in sums])
+    terms, last = rules().check.band, window.last.point.metrics
+    return Prediction(
+        mean_wait=Span(middle.low, middle.middle, middle.high),
+        observed=observed_s / observed,
+        low=terms.low_share * middle.low - terms.low_s,
+        high=terms.high_share * middle.high + terms.high_s,
+        runs=runs,
+        intervals=len(waits),
+        seconds=seconds,
+        at=last.received or last.time or 0.0,
+    )
+
+
+def band_check(window: LevelWindow, results: Results) -> Check | None:
+    """Observed mean wait within the band of the runs and its allowance; over most of a window, or it says little.
+
+    The runs take it that service does not depend on the width: where wide requests are the slow ones, what is off may
+    be that. Does not apply to levels without queues.
+    """
+    config, terms = window.config, rules().check.band
+    if window.exempt or (config is not None and config.queuing is None):
+        return None
+    if window.seconds <= 0:
+        return unknown(LAW, "a second answer of metrics")
+    waited = [step for step in _steps(window) if step.waited]
+    if sum(step.seconds for step in waited) < terms.least_s:
+        return unknown(LAW, f"{terms.least_s:g} s in which requests waited", seconds=window.seconds)
+    found = prediction(window, results)
+    if found is None or found.seconds < terms.least_s:
+        return unknown(LAW, _obstacle(waited, results), seconds=window.seconds)
+    middle, slower = found.mean_wait, wide_are_slower(window)
+    if not found.inside and slower is not None and not terms.least_slower <= slower <= terms.most_slower:
+        by = f"{slower:.2g} times as wide" if slower > 1 else f"{1 / slower:.2g} times as narrow"
+        return unknown(LAW, f"service that does not depend on the width: what executes is {by} as what came")
+    return judged(
+        LAW,
+        found.observed,
+        found.low,
+        found.high,
+        0.0,
+        "s",
+        seconds=found.seconds,
+        about=f"{found.runs} runs over {found.intervals} intervals: {middle.low:.3g} to {middle.high:.3g} s",
+        reason=(
+            "waits are longer than this load on these seats gives: fewer seats than told, service slower than counted, "
+            "or a server short of CPU"
+            if found.observed > found.high
+            else "waits are shorter than this load on these seats gives: more seats than told, or service faster than "
+            "counted"
+        ),
+    )
+
+
+def starts(window: LevelWindow, results: Results) -> Mapping[RequestKey, Start]:
+    """When the requests that wait in the last dump are to start; empty where that was not simulated."""
+    found = results.get((window.name, "starts", window.last.point.number))
+    return {} if found is None else found.starts
+
+
+def _steps(window: LevelWindow) -> list[Step]:
+    seen = seen_requests(window.name, [one.point for one in window.instants])
+    return [Step(window.name, before, after, seen) for before, after in window.steps]
+
+
+def _obstacle(waited: list[Step], results: Results) -> str:
+    """Why so little of a window was simulated: what is missing in its last interval that was not."""
+    for step in reversed(waited):
+        if (step.level, "waits", step.after.point.number) in results:
+            continue
+        try:
+            interval(step)
+        except Missing as missing:
+            return str(missing)
+    return "runs of the model: none are done yet"
