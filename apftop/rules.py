@@ -219,6 +219,8 @@ class Band(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     low_s: float
     high_share: float
     high_s: float
+    served_share: float
+    served: float
     least_slower: float
     most_slower: float
     core_share: float

@@ -14,7 +14,9 @@ from apftop.check.runs import Job, Key, Result, result
 from apftop.rules import rules
 from apftop.trials import Answer, Reply, run
 
-PROGRAM = (sys.executable, "-c", "from apftop.trials import main; main()")
+PROGRAM = (sys.executable, "-P", "-c", "from apftop.trials import main; main()")
+"""It imports nothing from where the user happens to be."""
+
 LEAST_REST_S = 0.01
 
 

@@ -14,6 +14,7 @@ from apftop.check.limit_move import limit_move
 from apftop.check.load import arrivals_before, seen_requests, traffic
 from apftop.check.missing import Missing, needed
 from apftop.check.point import Track
+from apftop.check.sampled import request_key
 from apftop.check.seen_level import configured, seen_level, waiting_in_order
 from apftop.check.window import Instant, instant, rise
 from apftop.records.checks import RequestKey, Span, Start
@@ -110,7 +111,7 @@ def jobs(replica: str, track: Track, known: Container[Key] = ()) -> list[Job]:
                 found.append(Job(replica, name, "waits", last.number, at, interval(step, replica)))
         with suppress(Missing):
             if after.waiting and (name, "starts", last.number) not in known:
-                keys = tuple(_key(row) for row in waiting_in_order(after))
+                keys = tuple(request_key(row) for row in waiting_in_order(after))
                 found.append(Job(replica, name, "starts", last.number, at, onward(step, replica), keys))
     return found
 
@@ -190,7 +191,3 @@ def _span(band: Band | None) -> Span | None:
     if band is None:
         return None
     return Span(band.low / NANOSECONDS, band.middle / NANOSECONDS, band.high / NANOSECONDS)
-
-
-def _key(row: RequestRow) -> RequestKey:
-    return RequestKey(row.arrive_ns, row.schema, row.details.user if row.details else "")

@@ -65,8 +65,8 @@ class Request:
 
     @property
     def key(self) -> RequestKey:
-        """What names it from dump to dump."""
-        return RequestKey(self.arrive_ns, self.schema, self.user or "")
+        """What names it from dump to dump; without details its distinguisher stands for its user."""
+        return RequestKey(self.arrive_ns, self.schema, self.distinguisher if self.user is None else self.user)
 
     @property
     def kind(self) -> str:

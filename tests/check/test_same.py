@@ -258,7 +258,10 @@ def test_a_clock_that_was_set_leaves_the_moment_unknown() -> None:
 
 def test_answers_that_were_not_timed_leave_the_moment_unknown() -> None:
     whole = track(0.0, 0.0)
-    noted = tuple(replace(point, metrics=Fetched(point.metrics.time, point.metrics.time, point.metrics.time)) for point in whole.points)
+    noted = tuple(
+        replace(point, metrics=Fetched(point.metrics.time, point.metrics.time, point.metrics.time))
+        for point in whole.points
+    )
 
     for missing in (Track(), replace(whole, points=noted), replace(whole, points=whole.points[:1])):
         check = metrics_moment(missing)

@@ -27,20 +27,6 @@ def metrics_of_another(run: Run) -> Run:
     return replace(run, rounds=tuple(rounds))
 
 
-def swapped_in_mid_run(run: Run) -> Run:
-    """From the middle on two replicas have each other's metrics."""
-    middle = run.rounds[len(run.rounds) // 2].t
-    first, second, *_ = run.replicas
-    other = {first: second, second: first}
-    latest: dict[str, Sample] = {}
-    rounds = []
-    for one in run.rounds:
-        latest[one.replica] = _of(one, Endpoint.METRICS)
-        swap = one.t >= middle and one.replica in other
-        rounds.append(_with(one, {Endpoint.METRICS: latest[other[one.replica]].body}) if swap else one)
-    return replace(run, rounds=tuple(rounds))
-
-
 def late(*endpoints: Endpoint) -> Fault:
     """These answers are those of the round before; the first round of each replica is left out."""
 

@@ -138,7 +138,7 @@ TOLD: dict[str, Told] = {
     "wait sum x1.3": Told(faults.grown(faults.WAIT_SUM, 1.3), WAIT, _waited, 0.75),
     "wait sum x0.7": Told(faults.grown(faults.WAIT_SUM, 0.7), WAIT, _waited, 0.75),
     "queues x length x2": Told(faults.LENGTH_DOUBLED, WAIT, _waited, 0.85),
-    "half of the dispatched lost": Told(faults.grown(faults.DISPATCHED, 0.5), frozenset({"arrivals"}), _loaded, 0.95),
+    "half of the dispatched lost": Told(faults.grown(faults.DISPATCHED, 0.5), frozenset({"arrivals"}), _busy, 0.95),
 }
 """Faults by name."""
 
