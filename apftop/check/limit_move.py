@@ -15,8 +15,8 @@ def limit_move(before: Instant, after: Instant, start_ns: int, end_ns: int) -> L
 
     Limits move each 10 s, at a moment that nobody tells: at any of the interval, unless the seats served tell it. While
     something waits all seats of the limit are taken, so that with `s` seat-seconds served in `t` seconds it moved from
-    `a` to `b` after (b t - s) / (b - a) seconds; before that, if it rose, by as much as there were seats free.
-    Raises Missing where the limit is unknown.
+    `a` to `b` after (b t - s) / (b - a) seconds; before that, if it rose, by as much as there were seats free. Where
+    there were no seats, those that wait did so until there were. Raises Missing where the limit is unknown.
     """
     was, now = (int(needed(one.level.current, "the current limit")) for one in (before, after))
     if was == now:
@@ -35,8 +35,10 @@ def _after_s(before: Instant, after: Instant, was: int, now: int, seconds: float
     if execution is None or widths is None or waiting is None or ages is None or not widths.count:
         return 0.0, seconds
     served = (execution.sum + ages) * widths.sum / widths.count
-    free = max(0.0, seconds - (waiting.count - waiting.cumulative[0]) / NANOSECONDS)
+    waited = (waiting.count - waiting.cumulative[0]) / NANOSECONDS
+    free = max(0.0, seconds - waited)
     full, partly = ((now * busy - served) / (now - was) for busy in (seconds, seconds - free))
     if now < was:
         partly = (served + was * free - now * seconds) / (was - now)
-    return min(full, partly), max(full, partly)
+    least, most = min(full, partly), max(full, partly)
+    return least, min(most, waited) if not was and before.waiting else most

@@ -84,6 +84,18 @@ def test_waits_outside_of_the_band_and_its_allowance_are_off(mean: float, verdic
     assert words in found.reason
 
 
+def test_more_than_the_runs_have_served_is_off_though_waits_are_as_long() -> None:
+    def served(number: int) -> Check:
+        found = {key: replace(one, waits=((WAIT_S * number, number),) * 3) for key, one in results(WAIT_S).items()}
+        return check(found)
+
+    # Twenty left their queues in each of two intervals: more than 1.1 times 15 and 5 more, in both.
+    assert served(16).verdict == "ok" and served(20).verdict == "ok" and served(40).verdict == "ok"
+    few = served(15)
+    assert (few.verdict, few.observed, few.expected, few.unit) == ("off", 40, (None, 38.0), "requests")
+    assert "more requests left their queues" in few.reason
+
+
 def test_it_is_unknown_without_runs_or_with_too_few_seconds_of_them() -> None:
     short = a_load(4.0)
 

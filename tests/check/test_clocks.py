@@ -52,11 +52,11 @@ def test_a_slow_answer_alone_cannot_tell() -> None:
 
 
 def test_what_is_missing_is_said() -> None:
-    known = dump(0.0)
+    known, at = dump(0.0), START + 20.0
     cases = {
         "a dump of requests": a_point(later(a_level(), 20.0), None),
         "the row of the dump's own request": replace(known, clock=Clock(START, "the answer's Date header", 1.0, 0.0)),
-        "when the dump of requests was asked for": replace(known, requests_fetched=Fetched(*[START + 20.0] * 3)),
+        "when the dump of requests was asked for": replace(known, requests_fetched=Fetched(at, at, at)),
     }
     for missing, point in cases.items():
         check = clock((point,))

@@ -170,8 +170,8 @@ def test_a_server_is_never_off_whenever_its_gauges_are_read(
             )
             for name, level in high.levels.items()
         }
-        moment = high.metrics.time or 0.0
-        points.append(replace(high, levels=levels, metrics=Fetched(*[moment + asked] * 3)))
+        moment = (high.metrics.time or 0.0) + asked
+        points.append(replace(high, levels=levels, metrics=Fetched(moment, moment, moment)))
 
     assert "off" not in verdicts(current_limits(tuple(points)))
 
