@@ -221,6 +221,7 @@ class Band(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     high_s: float
     served_share: float
     served: float
+    longest_s: float
     least_slower: float
     most_slower: float
     core_share: float

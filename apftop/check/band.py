@@ -68,7 +68,8 @@ def band_check(window: LevelWindow, results: Results) -> Check | None:
 
     Nor may more requests have left their queues than in the runs: where seats are too few for the load, those that
     start do not wait much longer, but others do not start. The runs take it that service does not depend on the width:
-    where wide requests are the slow ones, what is off may be that. Does not apply to levels without queues.
+    where wide requests are the slow ones, what is off may be that. Where metrics come seldom it may be a load that
+    changed after the dump. Does not apply to levels without queues.
     """
     config, terms = window.config, rules().check.band
     if window.exempt or (config is not None and config.queuing is None):
@@ -82,6 +83,10 @@ def band_check(window: LevelWindow, results: Results) -> Check | None:
         return unknown(LAW, _obstacle(window, results), seconds=window.seconds)
     served = _served(sums)
     check = served if found.inside and served.verdict == "off" else _waits(found)
+    every_s = found.seconds / found.intervals
+    if check.verdict == "off" and every_s > terms.longest_s:
+        often = f"answers of metrics within {terms.longest_s:g} s of each other: in {every_s:.1f} s a load may change"
+        return unknown(LAW, often, seconds=found.seconds)
     slower = wide_are_slower(window)
     if check.verdict == "off" and slower is not None and not terms.least_slower <= slower <= terms.most_slower:
         by = f"{slower:.2g} times as wide" if slower > 1 else f"{1 / slower:.2g} times as narrow"

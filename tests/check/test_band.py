@@ -19,7 +19,7 @@ BEGIN = 20.0
 WAIT_S = 0.5
 
 
-def a_load(seconds: float = 10.0, widths: float = 1.0, seats: float = 10.0) -> LevelWindow:
+def a_load(seconds: float = 9.0, widths: float = 1.0, seats: float = 10.0) -> LevelWindow:
     """Two intervals of twenty requests each that waited for half a second, beside ten that execute."""
     first = later(a_level(), BEGIN, executing=10)
     level, points = first, [a_point(first, [a_row(BEGIN - 1)])]
@@ -63,7 +63,7 @@ def test_runs_are_summed_over_the_intervals_of_a_window_run_by_run() -> None:
     assert found is not None and found.observed == pytest.approx(WAIT_S)
     # What is long in the one interval is short in the other.
     assert (found.mean_wait.low, found.mean_wait.high) == pytest.approx((0.4, 0.4))
-    assert (found.runs, found.intervals) == (2, 2) and found.seconds == pytest.approx(10.0)
+    assert (found.runs, found.intervals) == (2, 2) and found.seconds == pytest.approx(9.0)
 
 
 @pytest.mark.parametrize(
@@ -109,6 +109,14 @@ def test_where_wide_requests_are_the_slow_ones_what_is_off_may_be_that() -> None
 
     assert check(results(0.2), slow).verdict == "unknown" and "width" in check(results(0.2), slow).missing
     assert check(results(0.5), slow).verdict == "ok"
+
+
+def test_where_metrics_come_seldom_what_is_off_may_be_a_load_that_changed() -> None:
+    seldom = a_load(12.0)
+    outside, inside = check(results(0.2, window=seldom), seldom), check(results(0.5, window=seldom), seldom)
+
+    assert (outside.verdict, inside.verdict) == ("unknown", "ok")
+    assert "answers of metrics within 4.5 s" in outside.missing
 
 
 def test_levels_without_queues_have_no_band() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from apftop.bundle import Bundle, read_bundle
@@ -16,7 +17,14 @@ from tests.recording import SHIPPED, Recording, Scrape, recordings
 TEXT = "text/plain; version=0.0.4; charset=utf-8"
 FIRST = (Endpoint.LEVELS, Endpoint.METRICS)
 LATER = (Endpoint.LEVELS, Endpoint.QUEUES, Endpoint.REQUESTS, Endpoint.METRICS)
-RECORDINGS = recordings(SHIPPED)
+
+
+def _of_one(recording: Recording) -> Recording:
+    """What one replica said: the first, or the only one."""
+    return replace(recording, scrapes=tuple(recording.of(recording.replicas[0])))
+
+
+RECORDINGS = [_of_one(recording) for recording in recordings(SHIPPED)]
 DUMP = (
     b"PriorityLevelName, ActiveQueues, IsIdle, IsQuiescing, WaitingRequests, ExecutingRequests\n"
     b"exempt,            0,            true,   false,       0,               1\n"
