@@ -211,7 +211,9 @@ class Band(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     width_share: float
     late_share: float
     move_share: float
+    alike_share: float
     onward_s: float
+    drift: float
     most_requests: int
     least_runs: int
     least_s: float

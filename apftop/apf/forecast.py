@@ -5,17 +5,24 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
+from apftop.apf.answers import answering
 from apftop.apf.resume import SeenLevel, resume
 from apftop.apf.simulate import SimulatedRequest, Simulation
 from apftop.apf.traffic import Manner, Traffic
 
 RUNS = 64
 LOW, HIGH = 0.05, 0.95
-MOST = 0.8
+MOST, LONGER = 0.8, 0.02
 """Something waited for longer than in most runs: than in so many of them, and by a share of the time counted."""
-LONGER = 0.02
-MANNERS: tuple[Manner, ...] = ("batches", "even")
+
+OPEN: tuple[Manner | Literal["answers"], ...] = ("batches", "even", "batches", "even", "batches", 0.0)
+ANSWERED: tuple[Manner | Literal["answers"], ...] = ("batches", "answers", "batches", "answers", "even", 0.0)
+"""How arrivals come in run after run, where 0.0 stands for a crowd of random size."""
+
+MOST_TOGETHER = 0.5
+"""Up to so many of the arrivals come together where clients stall."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +40,8 @@ class Trial:
 
     What happens is counted from `counted_from_ns` on. All of `traffic` comes from then on, and `before` requests like
     it between the dump and then. `move` is how the current limit changes, at a moment drawn at random. `waiting_ns` is
-    for how long something was seen waiting in the time counted, if known.
+    for how long something was seen waiting in the time counted, if known. With `answered` so many of the arrivals may
+    have come each as another request was done, since clients seem to wait for their answers.
     """
 
     seen: SeenLevel
@@ -45,6 +53,7 @@ class Trial:
     before: int = 0
     move: LimitMove | None = None
     waiting_ns: int | None = None
+    answered: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,12 +156,17 @@ def forecast(
 def outcomes(trial: Trial) -> list[Outcome]:
     """As many runs of a trial as it says.
 
-    In every other one arrivals come evenly, since nobody knows whether clients wait for their answers. Where something
-    waited for longer than in most runs, arrivals were burstier than any dump has shown. Then as many runs follow in
-    which a share of them comes as one crowd, and those are taken in which something waited about as long: the nearest
-    quarter, each twice.
+    Nobody knows how clients send: in half of the runs arrivals come in batches as dumps have shown them, in a third
+    evenly or as others are answered, and in a sixth up to half of them come together, as when clients stall. Where
+    something waited for longer than in most runs, arrivals were burstier than that. Then as many runs follow in which
+    any share of them comes together, and those are taken in which something waited about as long: the nearest quarter,
+    each twice.
     """
-    plain = [_run(trial, rng, MANNERS[at % 2]) for at, rng in enumerate(generators(trial.seed, trial.runs))]
+    manners = ANSWERED if trial.answered else OPEN
+    plain = [
+        _run(trial, rng, manners[at % len(manners)] or rng.random() * MOST_TOGETHER)
+        for at, rng in enumerate(generators(trial.seed, trial.runs))
+    ]
     seen_ns = trial.waiting_ns
     span = trial.until_ns - trial.counted_from_ns
     if seen_ns is None or seen_ns <= _rank([one.waiting_ns for one in plain], MOST) + LONGER * span:
@@ -164,19 +178,29 @@ def outcomes(trial: Trial) -> list[Outcome]:
     return found
 
 
-def _run(trial: Trial, rng: random.Random, manner: Manner) -> Outcome:
+def _run(trial: Trial, rng: random.Random, manner: Manner | Literal["answers"]) -> Outcome:
     seen, traffic, start_ns, until_ns = trial.seen, trial.traffic, trial.counted_from_ns, trial.until_ns
     level, inside = resume(seen, traffic.service, rng, traffic.wait_limit_ns)
-    simulation = Simulation(level)
+    seen_waiting = [request for request in inside if request.state == "waiting"]
+    bare = replace(traffic, known=(), quiet_ns=0)
+    arrivals = replace(bare, known=traffic.known, count=trial.before).draw(rng, seen.at_ns, start_ns)
+    in_turn: list[SimulatedRequest] = []
+    if manner == "answers":
+        in_turn = replace(bare, count=trial.answered).draw(rng, start_ns, until_ns, "even")
+        arrivals += replace(bare, count=traffic.count - trial.answered).draw(rng, start_ns, until_ns, "even")
+        simulation = answering(level, in_turn, start_ns, rng)
+    else:
+        arrivals += traffic.draw(rng, start_ns, until_ns, manner)
+        simulation = Simulation(level)
     for request in inside:
         simulation.go_on(request)
     if (move := trial.move) is not None:
         moment = rng.randint(move.earliest_ns, move.latest_ns)
         simulation.change_at(moment, lambda now: level.set_limit(now, move.limit))
-    seen_waiting = [request for request in inside if request.state == "waiting"]
-    early = replace(traffic, count=trial.before, quiet_ns=0).draw(rng, seen.at_ns, start_ns) if trial.before else []
-    arrivals = [*early, *traffic.draw(rng, start_ns, until_ns, manner)]
     simulation.run(arrivals, until_ns)
+    if in_turn:
+        came = (one for one in in_turn if one.state != "new")
+        arrivals = sorted((*arrivals, *came), key=lambda one: one.arrive_ns)
     served, left, refused = 0, 0, 0
     waited = 0
     for request in (*inside, *arrivals):

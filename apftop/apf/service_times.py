@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from bisect import bisect_right
 from collections.abc import Sequence
+from copy import copy
 from itertools import accumulate
 
 MOST_STRETCH = 1.5
@@ -41,6 +42,13 @@ class ServiceTimes:
             stretch = min(max(mean_ns / middle, 1 / MOST_STRETCH), MOST_STRETCH)
         self._edges = [edge * stretch for edge in edges]
         self.mean_ns = middle * stretch
+
+    def stretched(self, by: float) -> ServiceTimes:
+        """The same with all times so many times as long."""
+        found = copy(self)
+        found._edges = [edge * by for edge in self._edges]
+        found.mean_ns = self.mean_ns * by
+        return found
 
     def draw(self, rng: random.Random) -> int:
         """One service time."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from apftop.apf.forecast import Band, band_of_most, generators, started
 from apftop.apf.resume import SeenLevel, resume
@@ -15,7 +16,11 @@ RUNS = 32
 
 @dataclass(frozen=True, slots=True)
 class Onward:
-    """What is run: a level from a dump on, to `until_ns` at most, with the arrivals of `traffic` every `every_ns`."""
+    """What is run: a level from a dump on, to `until_ns` at most, with the arrivals of `traffic` every `every_ns`.
+
+    Nobody knows how long service is going to take: its mean is that of before, give or take `drift`, the deviation of
+    its logarithm.
+    """
 
     seen: SeenLevel
     traffic: Traffic
@@ -23,6 +28,7 @@ class Onward:
     until_ns: int
     seed: int | str
     runs: int = RUNS
+    drift: float = 0.0
 
 
 def start_bands(onward: Onward) -> tuple[Band | None, ...]:
@@ -36,6 +42,8 @@ def start_bands(onward: Onward) -> tuple[Band | None, ...]:
 
 def _run(onward: Onward, rng: random.Random) -> list[int | None]:
     seen, traffic = onward.seen, onward.traffic
+    if onward.drift:
+        traffic = replace(traffic, service=traffic.service.stretched(math.exp(rng.gauss(0.0, onward.drift))))
     level, inside = resume(seen, traffic.service, rng, traffic.wait_limit_ns)
     simulation = Simulation(level)
     for request in inside:

@@ -143,7 +143,21 @@ def interval(step: Step, replica: str = "") -> Trial:
         before=early,
         move=limit_move(before, after, round(start * NANOSECONDS), round(ended * NANOSECONDS)),
         waiting_ns=None if waiting is None else waiting.count - waiting.cumulative[0],
+        answered=min(load.count, _answered(before, after)),
     )
+
+
+def _answered(before: Instant, after: Instant) -> int:
+    """How many arrivals may have come each as another request was done; 0 where clients do not seem to wait for that.
+
+    They do where the dumps at both ends show about as many requests, some of them waiting: so many are under way.
+    """
+    execution = rise(before, after, "execution")
+    if not before.waiting or not after.waiting or before.rows is None or after.rows is None or execution is None:
+        return 0
+    least, most = sorted((len(before.rows), len(after.rows)))
+    alike = most - least <= max(1.0, rules().check.band.alike_share * most)
+    return execution.count if alike else 0
 
 
 def onward(step: Step, replica: str = "") -> Onward:
@@ -165,6 +179,7 @@ def onward(step: Step, replica: str = "") -> Onward:
         until_ns=seen.at_ns + within_ns,
         seed=f"{replica}/{step.level}/{seen.at_ns}/onward",
         runs=_runs(START_RUNS, len(seen.requests) + round(load.count * max(1.0, share))),
+        drift=rules().check.band.drift,
     )
 
 

@@ -9,6 +9,7 @@ from itertools import pairwise
 
 import pytest
 
+from apftop.apf.answers import PAUSE_NS, answering
 from apftop.apf.estimate import WorkEstimate
 from apftop.apf.forecast import LimitMove, Trial, outcomes
 from apftop.apf.objects import Queuing
@@ -95,6 +96,27 @@ def test_arrivals_are_like_those_seen_by_their_weights() -> None:
     assert {one.initial_seats for one in found} == {1}
 
 
+def test_who_waits_for_answers_sends_again_as_others_are_done_and_not_before() -> None:
+    level, rng = resume(IDLE, OWN, random.Random(1))[0], random.Random(2)
+    requests = TRAFFIC.draw(rng, SECOND, 5 * SECOND)
+    first, waiting = requests[:4], requests[4:]
+    limits = {id(one): (one.time_out_ns or 0) - one.arrive_ns for one in waiting}
+    simulation = answering(level, waiting, SECOND, rng)
+    simulation.run([arriving_at(one, SECOND) for one in first], 2 * SECOND)
+
+    came = sorted(one.arrive_ns for one in waiting if one.state != "new")
+    ends = sorted(one.end_ns for one in (*first, *waiting) if one.end_ns is not None)
+    assert len(came) in (len(ends), len(ends) - 1) and len(came) > 10
+    assert all(end < arrival for end, arrival in zip(ends, came, strict=False))
+    assert sum(arrival - end for end, arrival in zip(ends, came, strict=False)) < 3 * PAUSE_NS * len(came)
+    assert all((one.time_out_ns or 0) - one.arrive_ns == limits[id(one)] for one in waiting if one.state != "new")
+
+
+def arriving_at(request: SimulatedRequest, at: int) -> SimulatedRequest:
+    request.arrive_ns = at
+    return request
+
+
 def test_what_comes_before_the_time_counted_fills_the_level_and_is_not_counted() -> None:
     late = replace(TRIAL, counted_from_ns=3 * SECOND, traffic=replace(TRAFFIC, count=0), before=30)
 
@@ -167,3 +189,14 @@ def test_requests_that_wait_start_in_order_and_runs_end_when_all_have() -> None:
     assert len(middles) == 12 and middles == sorted(middles) and middles[3] < middles[4] < 2 * SECOND
     assert start_bands(replace(onward, until_ns=SECOND + 1)) == (None,) * 12
     assert start_bands(replace(onward, seen=replace(onward.seen, limit=0), until_ns=2 * SECOND)) == (None,) * 12
+
+
+def test_starts_are_less_sure_where_service_may_drift() -> None:
+    rows = [SeenRequest(2, SECOND - MS, None, WorkEstimate())] * 40
+    onward = Onward(replace(IDLE, requests=rows), replace(TRAFFIC, count=10), SECOND // 4, 60 * SECOND, "seed", 32)
+
+    def spread(drift: float) -> float:
+        last = start_bands(replace(onward, drift=drift))[-1]
+        return 0.0 if last is None else (last.high - last.low) / last.middle
+
+    assert spread(0.5) > 2 * spread(0.0) > 0

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from apftop.apf.forecast import Trial
-from apftop.apf.service_times import ServiceTimes
 from apftop.check.band import Results, band_check, prediction, with_result
 from apftop.check.load import seen_requests
 from apftop.check.missing import Missing
@@ -85,18 +84,9 @@ def slower(factor: float) -> Callable[[Trial], Trial]:
     """A model in which service takes so many times as long."""
 
     def fault(trial: Trial) -> Trial:
-        return replace(trial, traffic=replace(trial.traffic, service=_Slower(trial.traffic.service, factor)))
+        return replace(trial, traffic=replace(trial.traffic, service=trial.traffic.service.stretched(factor)))
 
     return fault
-
-
-class _Slower(ServiceTimes):
-    __slots__ = ()
-
-    def __init__(self, times: ServiceTimes, factor: float) -> None:
-        self._edges = [edge * factor for edge in times._edges]
-        self._sums, self._own = times._sums, times._own
-        self.mean_ns = times.mean_ns * factor
 
 
 FAULTS: Mapping[str, Callable[[Trial], Trial]] = {
