@@ -26,8 +26,8 @@ def seats_within_limit(window: LevelWindow) -> Check | None:
 
     One that is wider than the limit may execute alone; with a limit of 0 any may, on a level that rejects. A limit may
     fall below what executes: then nothing starts, so that a dump with more tells something only if the limit has stood
-    since before the last of its requests started. Does not apply to the exempt level, nor up to 1.27, whose dump lists
-    waiting requests only.
+    since before the last of its requests started, and until the dump. Does not apply to the exempt level, nor up to
+    1.27, whose dump lists waiting requests only.
     """
     law, seconds = "seats-within-limit", window.seconds or None
     if window.exempt:
@@ -43,7 +43,8 @@ def seats_within_limit(window: LevelWindow) -> Check | None:
         if not rows or limit is None:
             continue
         taken = sum(row.width for row in rows)
-        if taken <= limit or (len(rows) > 1 and _started_since(rows, _stood_since(window, number, "current"))):
+        stood = _stood_since(window, number, "current") if _stands_at_dump(window, number) else None
+        if taken <= limit or (len(rows) > 1 and _started_since(rows, stood)):
             found.append((taken, limit))
         doubtful |= taken > limit and len(rows) > 1
     if not found:
@@ -182,6 +183,24 @@ def _stood_since(window: LevelWindow, number: int, gauge: str) -> float | None:
             break
         since = one.metrics_s
     return since
+
+
+def _stands_at_dump(window: LevelWindow, number: int) -> bool:
+    """Whether the current limit of an instant surely was that of its dump of requests.
+
+    Where the dump came after the metrics it may have moved in between, unless the next metrics have it so too.
+    """
+    one, later = window.instants[number], window.instants[number + 1 : number + 2]
+    if one.dump_s is None or one.metrics_s is None:
+        return False
+    if one.dump_s <= one.metrics_s:
+        return True
+    return any(
+        after.level.current == one.level.current
+        and after.metrics_s is not None
+        and one.dump_s <= after.metrics_s <= one.metrics_s + rules().check.seats.longest_step_s
+        for after in later
+    )
 
 
 def _started_since(rows: Sequence[RequestRow], since: float | None) -> bool:

@@ -59,6 +59,15 @@ def test_one_that_starts_after_the_limit_fell_must_fit() -> None:
     assert held(seats_within_limit, a_window(larger, at(25.0, *executing(14)), at(30.0, *rows))).verdict == "off"
 
 
+def test_a_limit_that_rose_between_metrics_and_a_later_dump_is_no_fault() -> None:
+    late = at(25.0, *executing(LIMIT + 1, 25.5), lag_s=-1.0)
+    rose, stood = at(30.0, level={"current": LIMIT + 1.0}), at(30.0)
+
+    assert held(seats_within_limit, a_window(at(20.0), late)).verdict == "unknown"
+    assert held(seats_within_limit, a_window(at(20.0), late, rose)).verdict == "unknown"
+    assert held(seats_within_limit, a_window(at(20.0), late, stood)).verdict == "off"
+
+
 def test_a_limit_may_move_and_move_back_between_answers_that_are_far_apart() -> None:
     assert held(seats_within_limit, a_window(at(20.0), at(50.0, *executing(15, 40.0)))).verdict == "unknown"
 

@@ -38,6 +38,8 @@ from tests.ui.terminal import Pty
 STUCK = "stuck"
 LONG_NAME = "n" * 250
 CROWD = 40
+FEW = 12
+"""Together too many for a slow link, and few enough for a fast one on a busy machine."""
 HOLD_S = 0.05
 LINK_BYTES_PER_S = 250_000.0
 ROUNDS = 5
@@ -139,8 +141,8 @@ def test_a_dump_through_a_slow_link_holds_nobody_up(plane: Plane, stuck: None) -
     raise AssertionError(f"longest answer to another client in s: alone, with apftop, with a plain dump: {found}")
 
 
-def test_the_same_dump_is_asked_for_where_the_link_is_fast(plane: Plane, stuck: None) -> None:
-    with waiting_requests(plane, CROWD), watching(ways(plane, plane.urls[:1]), LOOKED_AT) as (_, seen):
+def test_a_large_dump_is_asked_for_where_the_link_is_fast(plane: Plane, stuck: None) -> None:
+    with waiting_requests(plane, FEW), watching(ways(plane, plane.urls[:1]), LOOKED_AT) as (_, seen):
         # A machine that is busy for a moment makes the link slow for a moment.
         assert seen.until(lambda moment: dumped(moment) > 4 * len(MICE) and left_out(moment) == "")
 

@@ -45,7 +45,7 @@ class Watched:
                         return moment
                 at = len(self.moments)
                 if not self._more.wait(max(0.0, ends - time.monotonic())):
-                    raise AssertionError(f"not so in {seconds:g} s; last {self.moments[-1:]}")
+                    raise AssertionError(f"not so in {seconds:g} s; last: {_told(self.moments[-1:])}")
 
 
 @contextmanager
@@ -63,3 +63,13 @@ def watching(
         yield watching, seen
     finally:
         watching.stop()
+
+
+def _told(moments: Sequence[Moment]) -> str:
+    """What a moment says of each server, in short."""
+    return "; ".join(
+        f"{name}: waiting {sum(level.waiting or 0 for level in replica.levels.values()):g}, "
+        f"{dict(replica.endpoints)}, left out {dict(moment.plans[name].left_out) if name in moment.plans else {}}"
+        for moment in moments
+        for name, replica in moment.frame.replicas.items()
+    )
