@@ -50,10 +50,6 @@ class ServiceTimes:
         found.mean_ns = self.mean_ns * by
         return found
 
-    def draw(self, rng: random.Random) -> int:
-        """One service time."""
-        return self._at(rng.random() * self._sums[-1])
-
     def draws(self, rng: random.Random, number: int) -> list[int]:
         """So many service times; of requests that were counted themselves they are spread as the histogram is."""
         return [self._at(share * self._sums[-1]) for share in self._shares(rng, number)]
@@ -61,10 +57,6 @@ class ServiceTimes:
     def draws_beyond(self, rng: random.Random, ages_ns: Sequence[int]) -> list[int]:
         """The service times of requests that have been executing for so long and are not done yet, likewise."""
         return [self._beyond(*one) for one in zip(ages_ns, self._shares(rng, len(ages_ns)), strict=True)]
-
-    def draw_beyond(self, rng: random.Random, age_ns: int) -> int:
-        """The service time of one such request."""
-        return self._beyond(age_ns, rng.random())
 
     def _shares(self, rng: random.Random, number: int) -> list[float]:
         """Random numbers below 1; spread evenly, in random order, for requests that were counted themselves."""

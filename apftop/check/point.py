@@ -91,7 +91,6 @@ class Point:
     levels: Mapping[str, LevelPoint]
     levels_fetched: Fetched | None
     dumped: Mapping[str, LevelRow] | None
-    queues_fetched: Fetched | None
     queue_rows: Mapping[str, tuple[QueueRow, ...]] | None
     requests_fetched: Fetched | None
     requests: Mapping[str, tuple[RequestRow, ...]] | None

@@ -54,7 +54,6 @@ def point(number: int, state: ReplicaState, seen: View) -> Point:
         levels=_levels(seen, totals),
         levels_fetched=None,
         dumped=None,
-        queues_fetched=None,
         queue_rows=None,
         requests_fetched=None,
         requests=None,
@@ -82,7 +81,7 @@ def with_dumps(
         rows = {row.name: row for row in levels.data.rows}
         taken = replace(taken, levels_fetched=fetched(levels), dumped=rows)
     if queues is not None:
-        taken = replace(taken, queues_fetched=fetched(queues), queue_rows=_grouped(queues.data.rows))
+        taken = replace(taken, queue_rows=_grouped(queues.data.rows))
     if requests is not None:
         taken = replace(
             taken,

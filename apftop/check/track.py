@@ -27,15 +27,9 @@ Tracks = Mapping[str, Track]
 """By replica."""
 
 
-def followed(tracks: Tracks, state: State, replica: str | None = None) -> dict[str, Track]:
-    """The tracks after one more sample of `replica`, or of any; what the state has no more is forgotten."""
-    names = state.replicas.keys() if replica is None else [replica]
-    found = {name: track for name, track in tracks.items() if name in state.replicas}
-    for name in names:
-        one = state.replicas.get(name)
-        if one is not None and not one.federated:
-            found[name] = follow(found.get(name, Track()), one)
-    return found
+def followed(tracks: Tracks, state: State) -> dict[str, Track]:
+    """The tracks after one more sample; what the state has no more is forgotten."""
+    return {name: follow(tracks.get(name, Track()), one) for name, one in state.replicas.items() if not one.federated}
 
 
 def follow(track: Track, state: ReplicaState) -> Track:

@@ -112,11 +112,6 @@ class LevelWindow:
         """The current limit at each instant."""
         return tuple(one.level.current for one in self.instants)
 
-    @property
-    def steady_limit(self) -> bool:
-        """Whether the current limit was seen alike at all instants. Limits move each 10 s and at each digest."""
-        return None not in self.limits and len(set(self.limits)) == 1
-
     def count(self, measure: str) -> float:
         """The rise of a counter of `LevelPoint`."""
         return float(getattr(self.last.level, measure) - getattr(self.first.level, measure))

@@ -297,27 +297,27 @@ def test_a_band_is_made_of_values_that_were_there() -> None:
 def test_service_times_have_the_shape_and_the_mean_of_the_histogram() -> None:
     rng = random.Random(1)
     times = ServiceTimes((100, 200), (30, 60, 10))
-    drawn = [times.draw(rng) for _ in range(5000)]
+    drawn = times.draws(rng, 5000)
 
     assert sum(time < 100 for time in drawn) / 5000 == pytest.approx(0.3, abs=0.03)
     assert sum(time >= 200 for time in drawn) / 5000 == pytest.approx(0.1, abs=0.02)
     assert max(drawn) < 400
     # Middles of the buckets, weighted: 0.3 * 50 + 0.6 * 150 + 0.1 * 300 = 135.
     stretched = ServiceTimes((100, 200), (30, 60, 10), mean_ns=162)
-    assert sum(stretched.draw(rng) for _ in range(5000)) / 5000 == pytest.approx(162, rel=0.03)
+    assert sum(stretched.draws(rng, 5000)) / 5000 == pytest.approx(162, rel=0.03)
     far = ServiceTimes((100, 200), (30, 60, 10), mean_ns=1350)
-    assert sum(far.draw(rng) for _ in range(5000)) / 5000 == pytest.approx(135 * 1.5, rel=0.03)
+    assert sum(far.draws(rng, 5000)) / 5000 == pytest.approx(135 * 1.5, rel=0.03)
 
 
 def test_what_is_left_goes_by_the_age() -> None:
     rng = random.Random(1)
     times = ServiceTimes((100, 200), (30, 60, 10))
-    old = [times.draw_beyond(rng, 150) for _ in range(5000)]
+    old = times.draws_beyond(rng, [150] * 5000)
 
     assert min(old) > 150
     assert sum(time >= 200 for time in old) / 5000 == pytest.approx(10 / 40, abs=0.03)
-    assert all(401 <= times.draw_beyond(rng, 400) < 800 for _ in range(100))
-    assert times.draw_beyond(rng, 0) > 0
+    assert all(401 <= time < 800 for time in times.draws_beyond(rng, [400] * 100))
+    assert times.draws_beyond(rng, [0])[0] > 0
 
 
 @pytest.mark.parametrize(("bounds", "counts"), [((), (1,)), ((10,), (1,)), ((10,), (0, 0))])

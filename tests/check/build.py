@@ -210,7 +210,6 @@ def a_point(
         levels={name: level},
         levels_fetched=None if dumped is None else Fetched(dump, dump, dump),
         dumped=None if dumped is None else {name: dumped},
-        queues_fetched=None if queue_rows is None else Fetched(dump, dump, dump),
         queue_rows=None if queue_rows is None else {name: tuple(queue_rows)},
         requests_fetched=None if rows is None else Fetched(dump, dump, dump),
         requests=None if rows is None else {name: tuple(rows)},
@@ -232,6 +231,11 @@ def a_window(*points: Point, name: str = LEVEL) -> LevelWindow:
     found = level_window(name, points, {name: START})
     assert found is not None
     return found
+
+
+def steady_limit(window: LevelWindow) -> bool:
+    """Whether the current limit was seen alike at all instants."""
+    return None not in window.limits and len(set(window.limits)) == 1
 
 
 def at_end(window: LevelWindow, **changed: Any) -> LevelWindow:

@@ -41,7 +41,7 @@ def tracks(recording: Recording, *, hand: int = 4, late: bool = False) -> Iterat
             state = observe(state, replace(sample, begun=received, received=received))
         if recording.level == LOAD.name:
             state = _with_objects(state, scrape.replica, hand)
-        found = followed(found, state, scrape.replica)
+        found = followed(found, state)
         yield found[scrape.replica]
 
 

@@ -12,7 +12,7 @@ from apftop.check.point import Point
 from apftop.check.rows import seat_cap, seats_within_limit, wait_limit
 from apftop.check.window import level_window
 from apftop.records.parsed import Details, RequestRow
-from tests.check.build import LEVEL, LIMIT, a_config, a_level, a_point, a_row, a_window, held, later
+from tests.check.build import LEVEL, LIMIT, a_config, a_level, a_point, a_row, a_window, held, later, steady_limit
 from tests.check.recorded import windows
 from tests.recording import recordings
 
@@ -214,7 +214,7 @@ def test_half_of_the_real_limit_is_off_wherever_requests_wait(recording: Any) ->
     found = []
     for track, points in windows(recording):
         level = level_window(LEVEL, points, track.born)
-        if level is None or not level.steady_limit or not level.last.level.waiting or not level.last.waiting:
+        if level is None or not steady_limit(level) or not level.last.level.waiting or not level.last.waiting:
             continue
         halved = [
             replace(one, level=replace(one.level, current=float((one.level.current or 0) // 2)))

@@ -11,6 +11,7 @@ from apftop.check.missing import Missing
 from apftop.check.waiting import spent_waiting_s
 from apftop.check.window import Instant, LevelWindow
 from apftop.records.raw import Endpoint
+from tests.check.build import steady_limit
 from tests.crosscheck import faults
 from tests.crosscheck.faults import Fault
 from tests.crosscheck.followed import follow
@@ -203,7 +204,7 @@ def _about(window: LevelWindow) -> About:
         waiting_s=waiting_s,
         executing_s=executing_s,
         in_use=executing_s / (limit * window.seconds) if limit else 0.0,
-        steady=window.steady_limit and limit > 0,
+        steady=steady_limit(window) and limit > 0,
         rows=len({(row.arrive_ns, row.schema, row.distinguisher) for one in window.instants for row in one.rows or ()})
         if queued
         else 0,

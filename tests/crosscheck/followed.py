@@ -53,6 +53,6 @@ def follow(run: Run) -> Iterator[Step]:
     for one in run.rounds:
         for sample in one.samples:
             state = observe(state, sample)
-            tracks = followed(tracks, state, one.replica)
+            tracks = followed(tracks, state)
         if track := tracks.get(one.replica):
             yield Step(run.name, one.replica, one.t, track, checked(track))
