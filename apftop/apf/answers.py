@@ -24,18 +24,10 @@ def answering(
 
     def after(at: int, event: Event, request: SimulatedRequest | None, started: Sequence[SimulatedRequest]) -> None:
         if event in ("finish", "time-out") and at >= start_ns and to_come:
-            following = to_come.pop()
-            simulation.change_at(at + round(rng.expovariate(1 / PAUSE_NS)), lambda now: come(now, following))
-
-    def come(now: int, request: SimulatedRequest) -> Sequence[SimulatedRequest]:
-        if request.time_out_ns is not None:
-            request.time_out_ns += now - request.arrive_ns
-        started = level.arrive(now, request)
-        if request.state == "waiting":
-            simulation.go_on(request)
-        elif request.state == "refused":
-            request.end_ns = now
-        return started
+            following, comes_at = to_come.pop(), at + round(rng.expovariate(1 / PAUSE_NS))
+            if following.time_out_ns is not None:
+                following.time_out_ns += comes_at - following.arrive_ns
+            simulation.come_at(comes_at, following)
 
     simulation = Simulation(level, after)
     return simulation

@@ -83,6 +83,10 @@ class Simulation:
         """Let something change at a time, before everything else of that instant."""
         self._schedule(at_ns, CHANGE, self._change, change)
 
+    def come_at(self, at_ns: int, request: SimulatedRequest) -> None:
+        """Let a request arrive that is in nobody's list, after all others of that instant."""
+        self._schedule(at_ns, ARRIVE, self._arrive, request)
+
     def look_at(self, at_ns: int, look: Callable[[int], None]) -> None:
         """Have a look taken at a time, after everything else of that instant; it must change nothing."""
         self._schedule(at_ns, LOOK, _look, look)

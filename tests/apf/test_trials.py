@@ -111,6 +111,16 @@ def test_who_waits_for_answers_sends_again_as_others_are_done_and_not_before() -
     assert all(one.time_out_ns == one.arrive_ns + 15 * SECOND for one in waiting if one.state != "new")
 
 
+def test_whom_such_an_arrival_turns_out_of_its_queue_has_an_end() -> None:
+    lazy = replace(IDLE, queuing=Queuing(1, 1, 10), queues=IDLE.queues[:1], limit=1, lazy_limit_ns=30 * MS)
+    level, rng = resume(lazy, OWN, random.Random(1))[0], random.Random(2)
+    requests = TRAFFIC.draw(rng, SECOND, 5 * SECOND)
+    answering(level, requests[8:], SECOND, rng).run([arriving_at(one, SECOND) for one in requests[:8]], 5 * SECOND)
+
+    gone = [one for one in requests if one.state == "gone"]
+    assert gone and all(one.end_ns is not None and one.end_ns - one.arrive_ns >= 30 * MS for one in gone)
+
+
 def arriving_at(request: SimulatedRequest, at: int) -> SimulatedRequest:
     request.arrive_ns = at
     return request
