@@ -17,8 +17,11 @@ LOW, HIGH = 0.05, 0.95
 MOST, LONGER = 0.8, 0.02
 """Something waited for longer than in most runs: than in so many of them, and by a share of the time counted."""
 
-OPEN: tuple[Manner | Literal["answers"], ...] = ("batches", "even", "batches", "even", "batches", 0.0)
-ANSWERED: tuple[Manner | Literal["answers"], ...] = ("batches", "answers", "batches", "answers", "even", 0.0)
+Spread = Manner | Literal["answers"]
+"""How arrivals are spread, or that they come as others are answered."""
+
+OPEN: tuple[Spread, ...] = ("batches", "even", "batches", "even", "batches", 0.0)
+ANSWERED: tuple[Spread, ...] = ("batches", "answers", "batches", "answers", "even", 0.0)
 """How arrivals come in run after run, where 0.0 stands for a crowd of random size."""
 
 MOST_TOGETHER = 0.5
@@ -178,7 +181,7 @@ def outcomes(trial: Trial) -> list[Outcome]:
     return found
 
 
-def _run(trial: Trial, rng: random.Random, manner: Manner | Literal["answers"]) -> Outcome:
+def _run(trial: Trial, rng: random.Random, manner: Spread) -> Outcome:
     seen, traffic, start_ns, until_ns = trial.seen, trial.traffic, trial.counted_from_ns, trial.until_ns
     level, inside = resume(seen, traffic.service, rng, traffic.wait_limit_ns)
     seen_waiting = [request for request in inside if request.state == "waiting"]

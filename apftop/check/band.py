@@ -47,8 +47,10 @@ def prediction(window: LevelWindow, results: Results) -> Prediction | None:
     nor how late a starved server wakes who is served.
     """
     sums = _sums(window, results)
-    if sums is None:
-        return None
+    return None if sums is None else _predicted(window, sums)
+
+
+def _predicted(window: LevelWindow, sums: _Sums) -> Prediction:
     middle = band([waited / number if number else 0.0 for waited, number in sums.runs])
     terms, last = rules().check.band, window.last.point.metrics
     return Prediction(
@@ -71,16 +73,17 @@ def band_check(window: LevelWindow, results: Results) -> Check | None:
     where wide requests are the slow ones, what is off may be that. Where metrics come seldom it may be a load that
     changed after the dump. Does not apply to levels without queues.
     """
-    config, terms = window.config, rules().check.band
-    if window.exempt or (config is not None and config.queuing is None):
+    terms = rules().check.band
+    if window.queueless:
         return None
     if window.seconds <= 0:
         return unknown(LAW, "a second answer of metrics")
     if sum(step.seconds for step in _steps(window) if step.waited) < terms.least_s:
         return unknown(LAW, f"{terms.least_s:g} s in which requests waited", seconds=window.seconds)
-    found, sums = prediction(window, results), _sums(window, results)
-    if found is None or sums is None or found.seconds < terms.least_s:
+    sums = _sums(window, results)
+    if sums is None or sums.seconds < terms.least_s:
         return unknown(LAW, _obstacle(window, results), seconds=window.seconds)
+    found = _predicted(window, sums)
     served = _served(sums)
     check = served if found.inside and served.verdict == "off" else _waits(found)
     every_s = found.seconds / found.intervals

@@ -25,7 +25,7 @@ from apftop.check.track import Tracks
 from apftop.check.waiting import little_s, waiting_time
 from apftop.check.window import LevelWindow, level_window, window
 from apftop.derive.freshness import answers
-from apftop.records.checks import Check, Checks, LevelChecks, ReplicaChecks, Verdict
+from apftop.records.checks import WORST_FIRST, Check, Checks, LevelChecks, ReplicaChecks
 from apftop.records.raw import Endpoint
 from apftop.records.state import State
 
@@ -59,8 +59,6 @@ AT_MOMENTS: tuple[Law, ...] = (
     light_flows,
 )
 """Laws about moments: held at each dump of the window, of which one is enough."""
-
-ORDER: dict[Verdict, int] = {"off": 0, "ok": 1, "unknown": 2}
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,4 +145,4 @@ def _observed_wait_s(level: LevelWindow) -> float | None:
 def _sorted(checks: Iterable[Check]) -> tuple[Check, ...]:
     """Those that are off first; within that in the order of the law book."""
     codes = list(lawbook())
-    return tuple(sorted(checks, key=lambda check: (ORDER[check.verdict], codes.index(check.law))))
+    return tuple(sorted(checks, key=lambda check: (WORST_FIRST.index(check.verdict), codes.index(check.law))))

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from apftop.check.window import Instant
+from apftop.records.checks import RequestKey
 from apftop.records.measures import NANOSECONDS
 from apftop.records.parsed import RequestRow
 from apftop.rules import rules
@@ -141,10 +142,10 @@ class _Chosen:
 def _chosen(lines: Iterable[_Line]) -> Iterator[_Chosen]:
     """Each executing request that had waited, once: what waited when it started is in the first dump that shows it."""
     apart = round(rules().check.fairness.apart_s * NANOSECONDS)
-    seen: set[tuple[int, str, str]] = set()
+    seen: set[RequestKey] = set()
     for line in lines:
         for row in line.executing:
-            start, key = row.start_ns or row.arrive_ns, (row.arrive_ns, row.schema, row.distinguisher)
+            start, key = row.start_ns or row.arrive_ns, row.key
             if key not in seen and start - row.arrive_ns > apart:
                 seen.add(key)
                 yield _Chosen(line, row.queue, row.arrive_ns - apart, row.arrive_ns + apart, start)

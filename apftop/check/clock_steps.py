@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from apftop.check.instants import age_s, taken_s
+from apftop.check.instants import age_s, ahead_s
 from apftop.check.point import Point
 from apftop.rules import rules
 
@@ -20,7 +20,7 @@ def was_set(before: Point, after: Point) -> bool:
     oldest = max(shared, key=lambda name: age_s(after.levels[name]) or 0.0, default=None)
     if oldest is None:
         return False
-    ahead, begun = (_ahead(before), _ahead(after)), (_begun(before, oldest), _begun(after, oldest))
+    ahead, begun = (ahead_s(before), ahead_s(after)), (_begun(before, oldest), _begun(after, oldest))
     return _apart(*ahead) and _apart(*begun)
 
 
@@ -31,20 +31,9 @@ def _apart(one: Range | None, other: Range | None) -> bool:
     return max(other[0] - one[1], one[0] - other[1]) > rules().check.clock.tolerance_s
 
 
-def _ahead(point: Point) -> Range | None:
-    """By how much the server's clock is ahead of this machine's, at least and at most, in seconds.
-
-    None without a dump whose clock is known, or where it was not timed.
-    """
-    taken, dump = taken_s(point), point.requests_fetched
-    if taken is None or dump is None or dump.sent is None or dump.time is None or dump.time <= dump.sent:
-        return None
-    return taken - dump.time, taken - dump.sent
-
-
 def _begun(point: Point, level: str) -> Range | None:
     """Between which moments a level's series began, by the server's clock as it is (Unix seconds)."""
-    ahead, age, metrics = _ahead(point), age_s(point.levels[level]), point.metrics
+    ahead, age, metrics = ahead_s(point), age_s(point.levels[level]), point.metrics
     if ahead is None or age is None or metrics.sent is None or metrics.time is None or metrics.time <= metrics.sent:
         return None
     return ahead[0] + metrics.sent - age, ahead[1] + metrics.time - age

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from apftop.check.instants import taken_s
+from apftop.check.instants import ahead_s, taken_s
 from apftop.check.judge import judged, unknown
 from apftop.check.point import Point
 from apftop.records.checks import Check
@@ -53,8 +53,5 @@ def clock(points: tuple[Point, ...]) -> Check | None:
 
 
 def _look(point: Point) -> Look | None:
-    taken, fetched = taken_s(point), point.requests_fetched
-    if taken is None or fetched is None or fetched.sent is None or fetched.time is None:
-        return None
-    # Where both are the same somebody noted one time for the whole.
-    return Look(taken - fetched.sent, fetched.time - fetched.sent) if fetched.time > fetched.sent else None
+    ahead = ahead_s(point)
+    return None if ahead is None else Look(ahead[1], ahead[1] - ahead[0])

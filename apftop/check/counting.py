@@ -11,7 +11,6 @@ from apftop.apf.release import Release, holds
 from apftop.check.judge import judged, unknown, unless_blunt
 from apftop.check.over_time import step_s
 from apftop.check.window import Instant, LevelWindow, parts
-from apftop.parse.vocabulary import vocabulary
 from apftop.records.checks import Check
 from apftop.records.measures import NANOSECONDS
 from apftop.rules import rules
@@ -86,12 +85,11 @@ def served_waits(window: LevelWindow) -> Check | None:
     waits = window.rise("waits")
     if waits is None:
         return unknown(law, "the histogram of waits", seconds=window.seconds)
-    left = sum(number for reason, number in window.rejected().items() if _in_wait(reason))
     return _judged(
         law,
         window,
         waits.count,
-        window.count("dispatched") + left,
+        window.count("dispatched") + window.unserved,
         more=f"more waits than requests dispatched or timed out: {MORE}; few may have lost a race with their dispatch",
         fewer=f"fewer waits than requests dispatched or timed out: {FEWER}",
     )
@@ -108,7 +106,7 @@ def refusals(window: LevelWindow) -> Check | None:
     law = "refusals"
     if any("wait" not in one.point.measures for one in window.ends):
         return unknown(law, "the histogram of waits", seconds=window.seconds)
-    refused = sum(number for reason, number in window.rejected().items() if not _in_wait(reason))
+    refused = window.count("rejected_total") - window.unserved
     terms = rules().check.counting
     check = judged(
         law,
@@ -222,10 +220,6 @@ def _just_come(one: Instant) -> int:
 def _change(window: LevelWindow, gauge: str) -> float | None:
     before, after = getattr(window.first.level, gauge), getattr(window.last.level, gauge)
     return None if before is None or after is None else float(after - before)
-
-
-def _in_wait(reason: str) -> bool:
-    return reason in vocabulary().reasons_in_wait.names
 
 
 def _exempt_counted(release: Release) -> bool:

@@ -115,7 +115,7 @@ def _dumps(window: LevelWindow) -> list[Instant]:
 
 def _queuings(window: LevelWindow) -> Iterator[Queuing | None]:
     for one in window.instants:
-        config = (one.point.configs or {}).get(window.name)
+        config = one.point.config(window.name)
         if config is not None:
             yield config.queuing
 

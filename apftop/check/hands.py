@@ -134,7 +134,7 @@ def _dealt(window: LevelWindow) -> list[Dealt] | Fewer | str | None:
         long_written = window.first.dump_s is not None and since <= window.first.dump_s
         return Fewer(min(there), queuing.queues) if long_written else "queues as the object has them: it is new"
     rows = {
-        (row.arrive_ns, row.schema, row.distinguisher): row
+        row.key: row
         for one in window.instants
         for row in one.rows or ()
         if row.queue >= 0 and row.arrive_ns / NANOSECONDS >= since and _readable(row)

@@ -25,6 +25,18 @@ def taken_s(point: Point) -> float | None:
     return point.clock.dump_time
 
 
+def ahead_s(point: Point) -> tuple[float, float] | None:
+    """By how much the server's clock is ahead of this machine's, at least and at most, in seconds.
+
+    None without a dump of requests whose clock is known, and where that was not timed: where question and answer have
+    one time, somebody noted it for the whole.
+    """
+    taken, dump = taken_s(point), point.requests_fetched
+    if taken is None or dump is None or dump.sent is None or dump.time is None or dump.time <= dump.sent:
+        return None
+    return taken - dump.time, taken - dump.sent
+
+
 def age_s(level: LevelPoint) -> float | None:
     """How long the level's series have lived when they were read, in seconds: they count nanoseconds (1.26 to 1.37).
 

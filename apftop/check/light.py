@@ -9,6 +9,7 @@ from statistics import fmean
 
 from apftop.check.choices import most_seats
 from apftop.check.window import Instant
+from apftop.records.checks import RequestKey
 from apftop.records.measures import NANOSECONDS
 from apftop.records.parsed import RequestRow
 from apftop.rules import rules
@@ -97,13 +98,13 @@ def _queues_of(instants: Sequence[Instant], light: Set[Flow]) -> Set[int]:
 
 def _last_seen(instants: Sequence[Instant]) -> list[tuple[RequestRow, float, int]]:
     """Each request as the last dump shows it, how long it had waited by then, and which dump that is."""
-    found: dict[tuple[int, str, str], tuple[RequestRow, float, int]] = {}
+    found: dict[RequestKey, tuple[RequestRow, float, int]] = {}
     for number, one in enumerate(instants):
         for row in one.rows or ():
             until = one.dump_s if row.start_ns is None else row.start_ns / NANOSECONDS
             if until is not None:
                 wait_s = until - row.arrive_ns / NANOSECONDS
-                found[row.arrive_ns, row.schema, row.distinguisher] = row, wait_s, number
+                found[row.key] = row, wait_s, number
     return list(found.values())
 
 

@@ -53,7 +53,7 @@ def work_conservation(window: LevelWindow) -> Check | None:
     rightly. Does not apply to levels without queues.
     """
     law, terms = "work-conservation", rules().check.limit
-    if window.exempt or (window.config is not None and window.config.queuing is None):
+    if window.queueless:
         return None
     try:
         if 0 in [needed(limit, "the current limit") for limit in window.limits]:

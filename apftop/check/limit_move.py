@@ -5,7 +5,7 @@ from __future__ import annotations
 from apftop.apf.forecast import LimitMove
 from apftop.check.load import ages_s
 from apftop.check.missing import needed
-from apftop.check.window import Instant, rise
+from apftop.check.window import Instant, rise, waited_ns
 from apftop.records.measures import NANOSECONDS
 from apftop.rules import rules
 
@@ -30,12 +30,13 @@ def limit_move(before: Instant, after: Instant, start_ns: int, end_ns: int) -> L
 
 def _after_s(before: Instant, after: Instant, was: int, now: int, seconds: float) -> tuple[float, float]:
     """After how many seconds it moved at the earliest and at the latest, by what was served."""
-    execution, widths, waiting = (rise(before, after, name) for name in ("execution", "widths", "waiting_time"))
+    execution, widths = (rise(before, after, name) for name in ("execution", "widths"))
+    waiting_ns = waited_ns(before, after)
     ages = None if after.executing is None or after.dump_s is None else ages_s(after) - ages_s(before)
-    if execution is None or widths is None or waiting is None or ages is None or not widths.count:
+    if execution is None or widths is None or waiting_ns is None or ages is None or not widths.count:
         return 0.0, seconds
     served = (execution.sum + ages) * widths.sum / widths.count
-    waited = (waiting.count - waiting.cumulative[0]) / NANOSECONDS
+    waited = waiting_ns / NANOSECONDS
     free = max(0.0, seconds - waited)
     full, partly = ((now * busy - served) / (now - was) for busy in (seconds, seconds - free))
     if now < was:

@@ -57,5 +57,4 @@ def _by_width(window: LevelWindow, widths: Widths, ended: int) -> float | None:
 
 def _write_cap(window: LevelWindow, one: Instant) -> int:
     """The most seats of one write, by the level's limit at one moment; 1 where it is not known."""
-    config = None if one.point.configs is None else one.point.configs.get(window.name)
-    return min(SEAT_CAP, seat_cap(config, one.level.nominal, one.point.release) or 1)
+    return min(SEAT_CAP, seat_cap(one.point.config(window.name), one.level.nominal, one.point.release) or 1)

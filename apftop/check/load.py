@@ -12,9 +12,8 @@ from apftop.apf.shards import flow_hash
 from apftop.apf.traffic import Sample, Traffic
 from apftop.check.missing import Missing, needed, summed
 from apftop.check.point import Point
-from apftop.check.window import Instant, rise
-from apftop.derive.waits import buckets
-from apftop.parse.vocabulary import vocabulary
+from apftop.check.window import Instant, rise, unserved
+from apftop.derive.waits import buckets, default_limit_s
 from apftop.records.measures import NANOSECONDS
 from apftop.records.parsed import Histogram, RequestRow
 from apftop.rules import rules
@@ -164,15 +163,8 @@ def _wait_limit_ns(before: Instant, after: Instant) -> int | None:
     release = after.point.release
     if release is not None and not holds(release, rules().wait.limit_cap_holds):
         return None
-    reasons = vocabulary().reasons_in_wait.names
-    left = sum(after.level.rejected.get(reason, 0.0) - before.level.rejected.get(reason, 0.0) for reason in reasons)
-    limit = _limit_s(rise(before, after, "waits"), left)
+    limit = _limit_s(rise(before, after, "waits"), unserved(before, after))
     return round((default_limit_s() if limit is None else limit) * NANOSECONDS)
-
-
-def default_limit_s() -> float:
-    terms = rules().wait
-    return terms.default_request_timeout_s * terms.limit_fraction
 
 
 def _limit_s(waits: Histogram | None, left: float) -> float | None:

@@ -29,7 +29,7 @@ def order(window: LevelWindow) -> Check | None:
     that waits (the dump has executing ones since 1.28). Does not apply to levels without queues.
     """
     law, seconds = "order", window.seconds or None
-    if window.exempt or (window.config is not None and window.config.queuing is None):
+    if window.queueless:
         return None
     if all(one.rows is None for one in window.instants):
         return unknown(law, "a dump of requests", seconds=seconds)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -54,6 +54,11 @@ def ratios_s(window: LevelWindow, measure: str, what: str) -> tuple[float, ...]:
     """The rise of a histogram over each step, in seconds of its ratio. Raises Missing for one that is unknown."""
     sums = [summed(getattr(one.level, measure), what).sum for one in window.instants]
     return tuple((after - before) / NANOSECONDS for before, after in pairwise(sums))
+
+
+def undivided_s(ratios: Sequence[float], divisors: Iterable[float]) -> float:
+    """Ratios of all steps, each times what it was divided by: the time that requests or seats were there."""
+    return sum(ratio * divisor for ratio, divisor in zip(ratios, divisors, strict=True))
 
 
 def unless_moved(check: Check, divisors: Sequence[Divisor]) -> Check:

@@ -80,8 +80,9 @@ class Point:
     `levels` are those in the metrics, by name, and `measures` those that the metrics have any series of. A dump that
     was not fetched near the metrics is None. `clock` is the server's at the dump of requests; with `clock_set` it was
     set so lately that rows may be from before. `requests` has the rows of each level, `queue_rows` likewise, `dumped`
-    the row of each level. `lists_executing` is False up to 1.27, whose dump has waiting requests only. `configs` and
-    `schemas` are the objects as last read, and `live` the levels that the server runs, as far as is known.
+    the row of each level; `own_users` are those who read the dump of requests, as this tool does. `lists_executing` is
+    False up to 1.27, whose dump has waiting requests only. `configs` and `schemas` are the objects as last read, and
+    `live` the levels that the server runs, as far as is known.
     """
 
     number: int
@@ -94,6 +95,7 @@ class Point:
     queue_rows: Mapping[str, tuple[QueueRow, ...]] | None
     requests_fetched: Fetched | None
     requests: Mapping[str, tuple[RequestRow, ...]] | None
+    own_users: frozenset[str]
     lists_executing: bool
     clock: Clock
     clock_set: bool
@@ -103,6 +105,10 @@ class Point:
     server_concurrency: float | None
     fair: float | None
     size_based: bool | None
+
+    def config(self, level: str) -> PriorityLevelConfiguration | None:
+        """The object of a level as last read; None where there is none, or nobody could read it."""
+        return None if self.configs is None else self.configs.get(level)
 
     def rows(self, level: str) -> tuple[RequestRow, ...] | None:
         """The rows of a level in the dump of requests, None without one."""

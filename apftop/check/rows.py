@@ -11,7 +11,6 @@ from apftop.check.in_force import in_force_s
 from apftop.check.judge import judged, unknown
 from apftop.check.window import Instant, LevelWindow
 from apftop.derive.waits import wait_limit as limit_of_waits
-from apftop.parse.vocabulary import vocabulary
 from apftop.records.checks import Check
 from apftop.records.measures import NANOSECONDS
 from apftop.records.parsed import RequestRow
@@ -116,7 +115,7 @@ def wait_limit(window: LevelWindow) -> Check | None:
     another one comes to the same queue. Does not apply to levels without queues.
     """
     law, seconds, terms = "wait-limit", window.seconds or None, rules().wait
-    if window.exempt or (window.config is not None and window.config.queuing is None):
+    if window.queueless:
         return None
     release = window.last.point.release
     if release is None:
@@ -133,9 +132,7 @@ def wait_limit(window: LevelWindow) -> Check | None:
         dumps = any(one.rows is not None and one.dump_s is not None for one in window.instants)
         return unknown(law, "a request that waits" if dumps else "a dump of requests", seconds=seconds)
     waits = window.rise("waits") if window.seconds > 0 else None
-    rejected = window.rejected() if window.seconds > 0 else {}
-    unserved = sum(number for reason, number in rejected.items() if reason in vocabulary().reasons_in_wait.names)
-    limits = limit_of_waits(release, None, None, 0), limit_of_waits(release, None, waits, int(unserved))
+    limits = limit_of_waits(release, None, None, 0), limit_of_waits(release, None, waits, int(window.unserved))
     limit, oldest_s, slack_s = max(limits, key=lambda one: one.seconds), max(ages), rules().clock.age_slack_s
     sure = oldest_s > terms.limit_cap_s + slack_s
     if oldest_s > limit.seconds + slack_s and not sure:
@@ -156,8 +153,7 @@ def wait_limit(window: LevelWindow) -> Check | None:
 
 def _cap(one: Instant, level: str) -> int | None:
     """The most seats of a LIST that comes now."""
-    config = one.point.configs.get(level) if one.point.configs is not None else None
-    return cap_of_level(config, one.level.nominal, one.point.release, one.point.size_based)
+    return cap_of_level(one.point.config(level), one.level.nominal, one.point.release, one.point.size_based)
 
 
 def _capped_since(window: LevelWindow, number: int) -> float | None:

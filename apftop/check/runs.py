@@ -14,9 +14,8 @@ from apftop.check.limit_move import limit_move
 from apftop.check.load import arrivals_before, seen_requests, traffic
 from apftop.check.missing import Missing, needed
 from apftop.check.point import Track
-from apftop.check.sampled import request_key
 from apftop.check.seen_level import configured, seen_level, waiting_in_order
-from apftop.check.window import Instant, instant, rise
+from apftop.check.window import Instant, instant, rise, waited_ns
 from apftop.records.checks import RequestKey, Span, Start
 from apftop.records.measures import NANOSECONDS
 from apftop.records.parsed import RequestRow
@@ -85,10 +84,7 @@ class Step:
     @property
     def waited(self) -> bool:
         """Whether something waited for long enough for waits to tell something."""
-        waiting = rise(self.before, self.after, "waiting_time")
-        if waiting is None or waiting.bounds[:1] != (0.0,):
-            return False
-        return waiting.count - waiting.cumulative[0] > rules().check.band.waited_s * NANOSECONDS
+        return (waited_ns(self.before, self.after) or 0) > rules().check.band.waited_s * NANOSECONDS
 
 
 def jobs(replica: str, track: Track, known: Container[Key] = ()) -> list[Job]:
@@ -111,7 +107,7 @@ def jobs(replica: str, track: Track, known: Container[Key] = ()) -> list[Job]:
                 found.append(Job(replica, name, "waits", last.number, at, interval(step, replica)))
         with suppress(Missing):
             if after.waiting and (name, "starts", last.number) not in known:
-                keys = tuple(request_key(row) for row in waiting_in_order(after))
+                keys = tuple(row.key for row in waiting_in_order(after))
                 found.append(Job(replica, name, "starts", last.number, at, onward(step, replica), keys))
     return found
 
@@ -132,7 +128,6 @@ def interval(step: Step, replica: str = "") -> Trial:
     load = traffic(before, after, step.seen, own=True)
     load = replace(load, count=round(load.count * (ended - start) / (ended - begun)))
     early = arrivals_before(before, load.service.mean_ns)
-    waiting = rise(before, after, "waiting_time")
     return Trial(
         seen=seen,
         traffic=load,
@@ -142,7 +137,7 @@ def interval(step: Step, replica: str = "") -> Trial:
         runs=_runs(RUNS, len(seen.requests) + early + load.count),
         before=early,
         move=limit_move(before, after, round(start * NANOSECONDS), round(ended * NANOSECONDS)),
-        waiting_ns=None if waiting is None else waiting.count - waiting.cumulative[0],
+        waiting_ns=waited_ns(before, after),
         answered=min(load.count, _answered(before, after)),
     )
 

@@ -9,7 +9,7 @@ from statistics import median
 
 from apftop.apf.objects import MANDATORY
 from apftop.check.in_force import unix_s
-from apftop.check.instants import age_s, taken_s
+from apftop.check.instants import age_s, ahead_s, taken_s
 from apftop.check.judge import judged, unknown
 from apftop.check.point import Fetched, LevelPoint, Point, Track
 from apftop.check.window import Instant, LevelWindow
@@ -219,13 +219,13 @@ class Look:
 
 def _look(point: Point) -> Look | None:
     """None where one of the two was not timed."""
-    taken, dump, metrics = taken_s(point), point.requests_fetched, point.metrics
-    if taken is None or dump is None or dump.sent is None or metrics.sent is None:
+    taken, ahead, dump, metrics = taken_s(point), ahead_s(point), point.requests_fetched, point.metrics
+    if taken is None or ahead is None or dump is None or dump.time is None:
         return None
-    if dump.time is None or metrics.time is None or dump.time <= dump.sent or metrics.time <= metrics.sent:
+    if metrics.sent is None or metrics.time is None or metrics.time <= metrics.sent:
         return None
     after = metrics.sent >= dump.time or _together(dump, metrics)
-    return Look(taken, (taken - dump.time, taken - dump.sent), metrics.sent, metrics.time, after, point.levels)
+    return Look(taken, ahead, metrics.sent, metrics.time, after, point.levels)
 
 
 def _answer(look: Look, last: Look, ahead: tuple[float, float]) -> Answer | None:

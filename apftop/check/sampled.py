@@ -7,18 +7,14 @@ from itertools import chain
 from statistics import fmean
 
 from apftop.check.window import Instant, LevelWindow
-from apftop.derive.own import is_own, own_users
+from apftop.derive.flows import tells_no_flows_apart
+from apftop.derive.own import is_own
 from apftop.records.checks import FlowWaits, Followed, RequestKey
 from apftop.records.measures import NANOSECONDS
 from apftop.records.parsed import RequestRow
 
 Flow = tuple[str, str]
 """Schema, and distinguisher or user."""
-
-
-def request_key(row: RequestRow) -> RequestKey:
-    """What a request is known by from dump to dump; without details its distinguisher stands for its user."""
-    return RequestKey(row.arrive_ns, row.schema, row.details.user if row.details else row.distinguisher)
 
 
 def flow_waits(window: LevelWindow) -> tuple[FlowWaits, ...]:
@@ -30,13 +26,13 @@ def flow_waits(window: LevelWindow) -> tuple[FlowWaits, ...]:
     dumps = [one for one in window.instants if one.rows is not None]
     if not dumps:
         return ()
-    by_user = _by_user(window)
+    by_user = tells_no_flows_apart(chain.from_iterable(one.rows or () for one in window.instants), window.config)
     waits: dict[Flow, dict[RequestKey, float]] = defaultdict(dict)
     for one in dumps:
         for row in _others(one):
             if row.executing and row.start_ns is not None:
                 wait_s = (row.start_ns - row.arrive_ns) / NANOSECONDS
-                waits[_flow(row, by_user=by_user)][request_key(row)] = wait_s
+                waits[_flow(row, by_user=by_user)][row.key] = wait_s
     last, waiting = dumps[-1], defaultdict[Flow, list[RequestRow]](list)
     for row in _others(last):
         if not row.executing:
@@ -53,8 +49,8 @@ def following(window: LevelWindow) -> Followed | None:
     dumps = [one for one in window.instants if one.rows is not None]
     if len(dumps) < 2 or not dumps[-1].point.lists_executing:
         return None
-    waited = {request_key(row) for row in _others(dumps[-2]) if not row.executing}
-    now = {request_key(row): row.executing for row in dumps[-1].rows or ()}
+    waited = {row.key for row in _others(dumps[-2]) if not row.executing}
+    now = {row.key: row.executing for row in dumps[-1].rows or ()}
     executing = sum(now.get(key) is True for key in waited)
     still = sum(now.get(key) is False for key in waited)
     return Followed(len(waited), executing, still, len(waited) - executing - still)
@@ -77,16 +73,6 @@ def _flow(row: RequestRow, *, by_user: bool) -> Flow:
     return row.schema, (row.details.user if row.details else "") if by_user else row.distinguisher
 
 
-def _by_user(window: LevelWindow) -> bool:
-    """Whether the level tells no flows apart: with at most one queue the server computes no distinguisher."""
-    config = window.config
-    if config is not None:
-        return config.queuing is None or config.queuing.queues <= 1
-    rows = chain.from_iterable(one.rows or () for one in window.instants)
-    return all(row.queue <= 0 and not row.distinguisher for row in rows)
-
-
 def _others(one: Instant) -> list[RequestRow]:
-    """The level's rows without this tool's own; whose those are is told by the row of the dump itself."""
-    users = own_users(chain.from_iterable((one.point.requests or {}).values()))
-    return [row for row in one.rows or () if not is_own(row, users)]
+    """The level's rows without this tool's own."""
+    return [row for row in one.rows or () if not is_own(row, one.point.own_users)]

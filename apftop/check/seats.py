@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from apftop.apf.allocation import EXEMPT_IN_LIMITS_SINCE, LIST_SEAT_CAP
 from apftop.apf.release import holds
@@ -11,7 +11,7 @@ from apftop.check.ends import executing
 from apftop.check.judge import judged, unknown, unless_blunt
 from apftop.check.lingering import lingering_s
 from apftop.check.missing import Missing, needed, summed
-from apftop.check.over_time import Divisor, by_current, by_nominal, ratios_s, tears_s, unless_moved
+from apftop.check.over_time import Divisor, by_current, by_nominal, ratios_s, tears_s, undivided_s, unless_moved
 from apftop.check.point import LevelPoint
 from apftop.check.waiting import spent_waiting_s
 from apftop.check.widths import widths
@@ -40,8 +40,8 @@ def executing_time(window: LevelWindow) -> Check | None:
         counted_s = summed(window.rise("execution"), "the histogram of executions").sum + hanging.more_s
     except Missing as missing:
         return unknown(law, str(missing), seconds=window.seconds)
-    low_s = _times(ratios, (divisor.least for divisor in divisors))
-    high_s = _times(ratios, (divisor.most for divisor in divisors))
+    low_s = undivided_s(ratios, (divisor.least for divisor in divisors))
+    high_s = undivided_s(ratios, (divisor.most for divisor in divisors))
     more = (
         "requests tell of more time than was spent executing: executions of another server or time are mixed in, or "
         "the limit is larger than told"
@@ -77,7 +77,7 @@ def seat_time(window: LevelWindow) -> Check | None:
     try:
         divisors = by_current(window)
         middles = [divisor.middle for divisor in divisors]
-        executing_s, taken_s = _times(_executing(window), middles), _times(_seats(window), middles)
+        executing_s, taken_s = undivided_s(_executing(window), middles), undivided_s(_seats(window), middles)
         wide = widths(window)
         lingers_s = lingering_s(window, wide, needed(window.rise("execution"), "the histogram of executions").count)
         torn_s = _seats_torn_s(window, divisors)
@@ -125,13 +125,13 @@ def demand_time(window: LevelWindow) -> Check | None:
         torn_s = _seats_torn_s(window, current) + tears_s(window, "demand_time", divisors, most)
     except Missing as missing:
         return unknown(law, str(missing), seconds=window.seconds)
-    demand_s = _times(demand, (divisor.middle for divisor in divisors))
-    taken_s = _times(seats, (divisor.middle for divisor in current))
+    demand_s = undivided_s(demand, (divisor.middle for divisor in divisors))
+    taken_s = undivided_s(seats, (divisor.middle for divisor in current))
     # Where both have one divisor, what it may be matters only for their difference.
     blur = [abs(one - other) for one, other in zip(demand, seats, strict=True)] if by_limit else seats
-    blur_s = _times(blur, (divisor.half for divisor in current))
+    blur_s = undivided_s(blur, (divisor.half for divisor in current))
     if not by_limit:
-        blur_s += _times(demand, (divisor.half for divisor in divisors))
+        blur_s += undivided_s(demand, (divisor.half for divisor in divisors))
     low_s = taken_s + waited_s * wide.least
     high_s = None if math.isinf(wide.most) else taken_s + waited_s * wide.most
     more = (
@@ -180,7 +180,3 @@ def _executing(window: LevelWindow) -> tuple[float, ...]:
 
 def _seats(window: LevelWindow) -> tuple[float, ...]:
     return ratios_s(window, "seat_time", "the histogram of seats")
-
-
-def _times(ratios: Sequence[float], divisors: Iterable[float]) -> float:
-    return sum(ratio * divisor for ratio, divisor in zip(ratios, divisors, strict=True))

@@ -8,10 +8,11 @@ from apftop.apf.objects import Queuing
 from apftop.apf.release import holds
 from apftop.apf.resume import SeenLevel, SeenQueue, SeenRequest
 from apftop.apf.shards import flow_hash
-from apftop.check.load import cost, default_limit_s
+from apftop.check.load import cost
 from apftop.check.missing import Missing, needed
 from apftop.check.window import Instant
 from apftop.derive.queues import SEAT_SECOND
+from apftop.derive.waits import default_limit_s
 from apftop.records.measures import NANOSECONDS
 from apftop.records.parsed import QueueRow, RequestRow
 from apftop.rules import rules
@@ -49,8 +50,7 @@ def seen_level(name: str, one: Instant) -> SeenLevel:
 
 def configured(name: str, one: Instant) -> Queuing | None:
     """The queues of a level by its object, None for a level without any. Raises Missing where there is no object."""
-    config = None if one.point.configs is None else one.point.configs.get(name)
-    return needed(config, "the level's object").queuing
+    return needed(one.point.config(name), "the level's object").queuing
 
 
 def waiting_in_order(one: Instant) -> list[RequestRow]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from apftop.check.missing import Missing, needed
-from apftop.check.over_time import by_current, ratios_s
+from apftop.check.over_time import by_current, ratios_s, undivided_s
 from apftop.check.window import LevelWindow
 
 
@@ -16,7 +16,7 @@ def wide_are_slower(window: LevelWindow) -> float | None:
     try:
         divisors, widths = by_current(window), needed(window.rise("widths"), "widths of requests")
         seats, requests = (
-            sum(ratio * one.middle for ratio, one in zip(ratios_s(window, measure, measure), divisors, strict=True))
+            undivided_s(ratios_s(window, measure, measure), (one.middle for one in divisors))
             for measure in ("seat_time", "executing_time")
         )
     except Missing:

@@ -10,6 +10,7 @@ from typing import TypeVar
 from apftop.check.point import Fetched, LevelPoint, Point
 from apftop.derive.clock import clock
 from apftop.derive.deltas import add
+from apftop.derive.own import own_users
 from apftop.derive.readings import by_level, known, server_concurrency, zero_if_absent
 from apftop.records.parsed import Dump, Histogram, LevelRow, QueueRow, RequestRow
 from apftop.records.state import Read, ReplicaState
@@ -57,6 +58,7 @@ def point(number: int, state: ReplicaState, seen: View) -> Point:
         queue_rows=None,
         requests_fetched=None,
         requests=None,
+        own_users=frozenset(),
         lists_executing=False,
         clock=clock(None),
         clock_set=False,
@@ -87,6 +89,7 @@ def with_dumps(
             taken,
             requests_fetched=fetched(requests),
             requests=_grouped(requests.data.rows),
+            own_users=own_users(requests.data.rows),
             # Up to 1.27 the dump lists waiting requests only.
             lists_executing="StartTime" in requests.data.columns,
             clock=clock(requests),

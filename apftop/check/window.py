@@ -12,6 +12,7 @@ from apftop.apf.rounding import half_away
 from apftop.check.instants import dump_s, metrics_s
 from apftop.check.point import LevelPoint, Point, Track
 from apftop.derive.deltas import subtract
+from apftop.parse.vocabulary import vocabulary
 from apftop.records.measures import NANOSECONDS
 from apftop.records.parsed import Histogram, RequestRow
 from apftop.rules import rules
@@ -93,19 +94,22 @@ class LevelWindow:
     @property
     def config(self) -> PriorityLevelConfiguration | None:
         """The level's object as last read."""
-        configs = self.last.point.configs
-        return None if configs is None else configs.get(self.name)
+        return self.last.point.config(self.name)
 
     @property
     def same_config(self) -> bool:
         """Whether the level's object was known over all of the window, and its spec did not change."""
-        configs = [one.point.configs.get(self.name) if one.point.configs else None for one in self.instants]
-        specs = {_spec(config) for config in configs}
+        specs = {_spec(one.point.config(self.name)) for one in self.instants}
         return len(specs) == 1 and None not in specs
 
     @property
     def exempt(self) -> bool:
         return self.config.exempt if self.config is not None else self.name == EXEMPT
+
+    @property
+    def queueless(self) -> bool:
+        """Whether the level surely has no queues."""
+        return self.exempt or (self.config is not None and self.config.queuing is None)
 
     @property
     def limits(self) -> tuple[float | None, ...]:
@@ -126,6 +130,11 @@ class LevelWindow:
         return {reason: number - before.get(reason, 0.0) for reason, number in after.items()}
 
     @property
+    def unserved(self) -> float:
+        """Requests that left their queue unserved."""
+        return unserved(self.first, self.last)
+
+    @property
     def arrivals_per_s(self) -> float:
         """Requests that came to the level, a second."""
         queued = (self.last.level.waiting or 0.0) - (self.first.level.waiting or 0.0)
@@ -140,6 +149,20 @@ def rise(before: Instant, after: Instant, measure: str) -> Histogram | None:
         return None
     # A series that was not exposed yet has no buckets.
     return subtract(later, earlier if earlier.bounds or earlier.native_only else None)
+
+
+def unserved(before: Instant, after: Instant) -> float:
+    """How many left their queue unserved from one instant to another (`time-out`, and `cancelled` up to 1.28.4)."""
+    first, last = before.level.rejected, after.level.rejected
+    return sum(last.get(reason, 0.0) - first.get(reason, 0.0) for reason in vocabulary().reasons_in_wait.names)
+
+
+def waited_ns(before: Instant, after: Instant) -> int | None:
+    """For how long anything waited from one instant to another (1.26 to 1.37); None where that is unknown."""
+    waiting = rise(before, after, "waiting_time")
+    if waiting is None or waiting.bounds[:1] != (0.0,):
+        return None
+    return waiting.count - waiting.cumulative[0]
 
 
 def parts(window: LevelWindow) -> tuple[LevelWindow, ...]:

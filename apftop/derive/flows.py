@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import Protocol
 
 from apftop.apf.objects import PriorityLevelConfiguration
 from apftop.apf.shards import hand, hand_fault
@@ -35,7 +36,16 @@ def flow_name(row: Request, *, flowless: bool) -> str:
     return (row.user or "") if flowless else row.distinguisher
 
 
-def tells_no_flows_apart(rows: Collection[Request], config: PriorityLevelConfiguration | None) -> bool:
+class Placed(Protocol):
+    """A request as far as its queue and its flow."""
+
+    @property
+    def queue(self) -> int: ...
+    @property
+    def distinguisher(self) -> str: ...
+
+
+def tells_no_flows_apart(rows: Iterable[Placed], config: PriorityLevelConfiguration | None) -> bool:
     """Whether a level has at most one queue: then the server computes no distinguisher for its requests (`rows`)."""
     if config is not None:
         return config.queuing is None or config.queuing.queues <= 1

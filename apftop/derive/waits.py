@@ -81,6 +81,12 @@ def waits(accepted: Histogram, unserved: int, refused: int, own: int, limit: Wai
     )
 
 
+def default_limit_s() -> float:
+    """How long a request without a timeout may wait where --request-timeout is the default, in seconds."""
+    terms = rules().wait
+    return terms.default_request_timeout_s * terms.limit_fraction
+
+
 def wait_limit(
     release: Release | None, request_timeout_s: float | None, accepted: Histogram | None, unserved: int
 ) -> WaitLimit:
@@ -90,7 +96,7 @@ def wait_limit(
     if request_timeout_s is not None:
         quarter = request_timeout_s * terms.limit_fraction
         return WaitLimit(min(quarter, terms.limit_cap_s) if capped else quarter, "--request-timeout as given")
-    default = terms.default_request_timeout_s * terms.limit_fraction
+    default = default_limit_s()
     seen = _time_outs_at(buckets(accepted), unserved) if accepted is not None and unserved else None
     if seen is None or seen[0] <= default <= (math.inf if seen[1] is None else seen[1]):
         return WaitLimit(default, "the server's default --request-timeout of 60 s, for requests without a timeout")

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 Verdict = Literal["ok", "off", "unknown"]
+WORST_FIRST: tuple[Verdict, ...] = ("off", "ok", "unknown")
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +142,11 @@ class ReplicaChecks:
 
     checks: tuple[Check, ...] = ()
     levels: Mapping[str, LevelChecks] = field(default_factory=dict)
+
+    def start(self, level: str, key: RequestKey) -> Start | None:
+        """When a request that waits in a level is to start; None where that was not simulated."""
+        found = self.levels.get(level)
+        return None if found is None else found.starts.get(key)
 
     @property
     def verdict(self) -> Verdict:

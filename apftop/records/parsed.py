@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Generic, Literal, TypeVar
 
+from apftop.records.checks import RequestKey
+
 INSTANCE = "instance"
 """The label by which federated series tell their servers apart."""
 
@@ -126,6 +128,11 @@ class RequestRow:
     start_ns: int | None
     details: Details | None
     extra: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def key(self) -> RequestKey:
+        """What names it from dump to dump; without details its distinguisher stands for its user."""
+        return RequestKey(self.arrive_ns, self.schema, self.details.user if self.details else self.distinguisher)
 
     @property
     def executing(self) -> bool:

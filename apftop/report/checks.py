@@ -12,8 +12,6 @@ from apftop.report.numbers import number
 
 Json = dict[str, Any]
 
-WORDS = {"ok": "ok", "off": "off", "unknown": "?"}
-
 
 def level_json(checks: LevelChecks | None) -> Json:
     """What a level's object says of its checks; where none were made it is unknown."""

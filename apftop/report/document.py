@@ -313,8 +313,7 @@ def _flow(flow: Flow) -> Json:
 
 
 def _start(row: Request, checks: ReplicaChecks | None) -> Start | None:
-    level = checks.levels.get(row.level) if checks else None
-    return level.starts.get(row.key) if level and not row.executing else None
+    return checks.start(row.level, row.key) if checks and not row.executing else None
 
 
 def _request(row: Request, start: Start | None) -> Json:

@@ -9,7 +9,8 @@ from apftop.apf.objects import EXEMPT
 from apftop.present import UNKNOWN, interval, percent, plain, rate, seconds, utc, whole
 from apftop.records.checks import Checks, LevelChecks, ReplicaChecks
 from apftop.records.frame import Frame, Level, Replica
-from apftop.report.checks import WORDS, check_lines
+from apftop.report.checks import check_lines
+from apftop.sheets.verdicts import TEXTS
 
 MOST_FLOWS = 10
 NAME_WIDTH = 40
@@ -202,7 +203,7 @@ def _rejected(level: Level) -> str:
 
 
 def _model(checks: LevelChecks | None) -> str:
-    return UNKNOWN if checks is None else WORDS[checks.verdict]
+    return UNKNOWN if checks is None else TEXTS[checks.verdict]
 
 
 def _full(level: Level) -> str:

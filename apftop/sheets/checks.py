@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from apftop import present
 from apftop.check.lawbook import lawbook
-from apftop.records.checks import Check
+from apftop.records.checks import WORST_FIRST, Check
 from apftop.records.moment import Moment
 from apftop.records.raw import Endpoint
 from apftop.sheets import columns
@@ -21,7 +21,7 @@ from apftop.sheets.look import EACH, Look
 from apftop.sheets.scope import metrics_stale, nobody, replicas_of, tells_apart, title
 from apftop.sheets.sheet import Cell, Column, Row, RowKey
 from apftop.sheets.table import Shown, Table, cells_of, columns_of
-from apftop.sheets.verdicts import MARKS, WORST_FIRST
+from apftop.sheets.verdicts import MARKS
 
 MOST_OTHERS = 2000
 """So many checks are listed that are not off: each level has some twenty."""

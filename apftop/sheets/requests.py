@@ -65,14 +65,13 @@ def lines(moment: Moment, look: Look) -> Iterator[Line]:
     """The requests in scope, in the order of the dumps."""
     for replica in replicas_of(moment, look):
         taken: Counter[RowKey] = Counter()
-        found = moment.checks.get(replica.name)
-        levels = found.levels if found is not None else {}
+        checks = moment.checks.get(replica.name)
         for one in replica.requests or ():
             if within(look, level=one.level, schema=one.schema, queue=str(one.queue), client=one.user):
                 key = _key(replica, one)
                 taken[key] += 1
-                checks = levels.get(one.level) if not one.executing else None
-                yield Line((*key, str(taken[key])), replica, one, checks.starts.get(one.key) if checks else None)
+                start = checks.start(one.level, one.key) if checks and not one.executing else None
+                yield Line((*key, str(taken[key])), replica, one, start)
 
 
 def _key(replica: Replica, request: Request) -> RowKey:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from apftop.records.checks import LevelChecks, ReplicaChecks, Verdict
+from apftop.records.checks import WORST_FIRST, LevelChecks, ReplicaChecks, Verdict
 from apftop.records.moment import Moment
 from apftop.sheets.figures import STALE, UNKNOWN
 from apftop.sheets.sheet import Cell, Mark
 
 TEXTS: dict[Verdict, str] = {"off": "off", "ok": "ok", "unknown": "?"}
 MARKS: dict[Verdict, Mark] = {"off": "bad", "ok": "", "unknown": "dim"}
-WORST_FIRST: tuple[Verdict, ...] = ("off", "ok", "unknown")
 
 
 def level_checks(moment: Moment, replica: str, level: str) -> LevelChecks | None:

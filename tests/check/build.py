@@ -11,6 +11,7 @@ from apftop.apf.release import parse_release
 from apftop.check.instants import EXACT, age_s
 from apftop.check.point import Fetched, LevelPoint, Point
 from apftop.check.window import LevelWindow, level_window
+from apftop.derive.own import own_users
 from apftop.records.checks import Check
 from apftop.records.frame import Clock
 from apftop.records.measures import NANOSECONDS
@@ -201,6 +202,7 @@ def a_point(
 ) -> Point:
     """The moment of a level's metrics, `lag_s` after the dump with these rows of it; `rows` None is no dump at all."""
     number = age_s(level) or 0.0
+    rows = None if rows is None else tuple(rows)
     metrics, dump = START + number, START + number - lag_s
     found = Point(
         number=round(number * 1000),
@@ -212,7 +214,8 @@ def a_point(
         dumped=None if dumped is None else {name: dumped},
         queue_rows=None if queue_rows is None else {name: tuple(queue_rows)},
         requests_fetched=None if rows is None else Fetched(dump, dump, dump),
-        requests=None if rows is None else {name: tuple(rows)},
+        requests=None if rows is None else {name: rows},
+        own_users=own_users(rows or ()),
         lists_executing=rows is not None and lists_executing,
         clock=Clock(None, "no dump of requests", None, None) if rows is None else Clock(dump, EXACT[1], 0.0, 0.0),
         clock_set=False,
