@@ -30,6 +30,7 @@ ROOMS = (
     "cluster",
     "names",
     "failures",
+    "session",
     "fetch",
     "poll",
     "bundle_times",
@@ -61,7 +62,7 @@ ONLY_IN = {
     "textual": ("ui",),
     "kubernetes": ("oidc", "kubeconfig", "cluster"),
     "pandas": ("export",),
-    "aiohttp": ("names", "failures", "fetch", "poll", "demo"),
+    "aiohttp": ("names", "failures", "session", "fetch", "poll", "demo"),
     "prometheus_api_client": ("promql", "prometheus"),
 }
 

@@ -13,12 +13,13 @@ from apftop.doctor.examination import examine
 from apftop.doctor.text import text
 from apftop.doctor.who import credentials
 from apftop.errors import UNREAD
-from apftop.fetch import ask, open_session
+from apftop.fetch import ask
 from apftop.output import write
 from apftop.poll.discover import PATH as SLICES_PATH
 from apftop.present import json_text
 from apftop.records.raw import Endpoint, Sample
 from apftop.report.looking import first_look, manner_of_looks, servers
+from apftop.session import open_session
 
 INTERVAL_S = 2.0
 VERSION_PATH = "/version"

@@ -12,9 +12,10 @@ from urllib.parse import urlencode
 
 from apftop.access import Access, Unreachable
 from apftop.failures import wait_s
-from apftop.fetch import Manner, look, names_of, open_session, path_of
+from apftop.fetch import Manner, look, path_of
 from apftop.poll.watch import Changes, Listing, WatchEnd, watch
 from apftop.records.raw import OBJECTS, Endpoint, Sample
+from apftop.session import names_of, open_session
 
 if TYPE_CHECKING:
     import aiohttp

@@ -15,8 +15,9 @@ from urllib.parse import SplitResult, unquote, urlsplit
 
 from apftop.access import Access, Unreachable, proxy_of, server_name, ssl_context
 from apftop.failures import OTHER_NAMES
-from apftop.fetch import Manner, ask, names_of
+from apftop.fetch import Manner, ask
 from apftop.records.raw import Endpoint, Sample
+from apftop.session import names_of
 
 if TYPE_CHECKING:
     import aiohttp

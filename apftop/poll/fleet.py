@@ -11,7 +11,7 @@ from typing import Any
 
 from apftop.access import Access, Unreachable
 from apftop.errors import one_line
-from apftop.fetch import Manner, names_of, open_session
+from apftop.fetch import Manner
 from apftop.poll.config import follow_objects
 from apftop.poll.discover import Found, discovered
 from apftop.poll.lane import Lane
@@ -19,6 +19,7 @@ from apftop.poll.leases import follow_leases
 from apftop.poll.pace import Pace
 from apftop.records.asking import Plan
 from apftop.records.raw import OBJECTS, Endpoint, Sample
+from apftop.session import names_of, open_session
 
 log = logging.getLogger("apftop")
 

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 from apftop.access import Access, Unreachable
 from apftop.errors import one_line
 from apftop.failures import wait_s
-from apftop.fetch import Manner, ask, open_session, path_of
+from apftop.fetch import Manner, ask, path_of
 from apftop.poll.pace import SIZED, Pace
 from apftop.records.asking import Plan
 from apftop.records.raw import Endpoint, Sample
+from apftop.session import open_session
 
 if TYPE_CHECKING:
     import aiohttp

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from apftop.access import Access, Unreachable
 from apftop.failures import wait_s
-from apftop.fetch import Manner, ask, names_of, open_session
+from apftop.fetch import Manner, ask
 from apftop.records.raw import Endpoint, Sample
+from apftop.session import names_of, open_session
 
 if TYPE_CHECKING:
     from apftop.names import Names

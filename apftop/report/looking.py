@@ -12,7 +12,7 @@ from apftop.access import Access
 from apftop.cli_options import access_overrides
 from apftop.cluster import reach
 from apftop.failures import Deadlines
-from apftop.fetch import Manner, Turn, ask, open_session, run
+from apftop.fetch import Manner, Turn, ask, run
 from apftop.lanes import too_long
 from apftop.live import fold
 from apftop.output import SLOW_S, said_if_slow
@@ -22,6 +22,7 @@ from apftop.poll.discover import Found, discovered
 from apftop.poll.leases import PATH as LEASES_PATH
 from apftop.records.frame import Frame
 from apftop.records.raw import OBJECTS, Endpoint, Sample
+from apftop.session import open_session
 
 BEFORE = (Endpoint.LEVELS, *OBJECTS)
 """What tells how large the other dumps are, and how fast the link is."""

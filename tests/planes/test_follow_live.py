@@ -13,7 +13,7 @@ from typing import Any
 
 from apftop.access import Access
 from apftop.cluster import reach
-from apftop.fetch import Manner, open_session
+from apftop.fetch import Manner
 from apftop.live import fold
 from apftop.parse.leases import parse_leases
 from apftop.poll.config import follow_objects
@@ -21,6 +21,7 @@ from apftop.poll.discover import PATH, discovered
 from apftop.poll.leases import follow_leases
 from apftop.records.parsed import Lease
 from apftop.records.raw import Endpoint, Sample
+from apftop.session import open_session
 from tests.planes.client import Client
 from tests.planes.flow import flow_schema
 from tests.planes.looks import look

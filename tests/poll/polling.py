@@ -12,12 +12,13 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from apftop.access import Access
-from apftop.fetch import Manner, names_of
+from apftop.fetch import Manner
 from apftop.poll.lane import Lane
 from apftop.poll.net import Net
 from apftop.poll.pace import Pace
 from apftop.records.asking import Plan
 from apftop.records.raw import Endpoint, Sample
+from apftop.session import names_of
 from tests.reach.asking import GROUP
 from tests.reach.server import Reply, Server
 

@@ -14,9 +14,10 @@ from typing import Any
 import pytest
 
 from apftop.access import Access
-from apftop.fetch import ask, open_session
+from apftop.fetch import ask
 from apftop.poll.discover import Found, discovered
 from apftop.records.raw import Endpoint
+from apftop.session import open_session
 from tests.poll.polling import HASTY, LONG_S, SLICES
 from tests.reach.asking import LEVELS
 from tests.reach.server import Ca, Reply, Server

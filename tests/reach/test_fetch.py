@@ -15,9 +15,10 @@ import pytest
 
 from apftop import __version__
 from apftop.access import Access, Unreachable
-from apftop.fetch import LOOK, Manner, Turn, look, open_session, run
+from apftop.fetch import LOOK, Manner, Turn, look, run
 from apftop.live import fold
 from apftop.records.raw import OBJECTS, Endpoint, Sample
+from apftop.session import open_session
 from tests.reach.asking import GROUP, LEVELS, Choke, Dawdle, Keep, ask, look_at, reaching
 from tests.reach.credentials import SECRET
 from tests.reach.server import Ca, Reply, Server
