@@ -22,6 +22,9 @@ from tests.planes.flow import apply_flow, flow_schema, priority_level, remove_fl
 from tests.planes.objects import wait_on_replicas
 from tests.planes.plane import Plane
 
+TRIES = 5
+"""A machine that is busy for a moment makes the link slow for a moment, and then a dump is rightly left out."""
+
 ENDPOINTS = {"metrics", "dump_priority_levels", "dump_queues", "dump_requests", "flowschemas", "prioritylevels"}
 
 
@@ -61,8 +64,12 @@ def test_the_frame_of_a_saved_look_is_that_of_the_look(plane: Plane, name: str, 
 
 
 def test_a_collected_bundle_reports_like_the_servers_themselves(plane: Plane, tmp_path: Path) -> None:
-    collected = apftop(plane, "collect", "-o", str(tmp_path / "saved.tgz"), "-d", "1")
-    line = [sys.executable, "-m", "apftop", "report", str(tmp_path / "saved.tgz"), "-o", "json"]
+    for number in range(TRIES):
+        bundle = str(tmp_path / f"saved-{number}.tgz")
+        collected = apftop(plane, "collect", "-o", bundle, "-d", "1")
+        if "left out of the first look" not in collected.stderr:
+            break
+    line = [sys.executable, "-m", "apftop", "report", bundle, "-o", "json"]
     reported = subprocess.run(line, capture_output=True, text=True, timeout=120, check=False)
     saved, live = json.loads(reported.stdout), json.loads(apftop(plane, "report", "-d", "1", "-o", "json").stdout)
 
