@@ -9,6 +9,7 @@ import pytest
 
 from apftop.records.checks import Check
 from apftop.records.moment import Moment
+from apftop.report.checks import told as told_of
 from tests.planes.plane import Plane
 from tests.planes.recorded_runs import RUNS
 from tests.planes.scenario import Scenario, happen, prepared
@@ -46,7 +47,7 @@ def test_no_law_is_off_on_healthy_servers_under_load(plane: Plane, kind: str) ->
         off |= {where: check for where, check in checks.items() if check.verdict == "off"}
         told.update(where.rpartition(" ")[2] for where, check in checks.items() if check.verdict == "ok")
 
-    assert not off
+    assert [f"{where}: {told_of(check)}" for where, check in off.items()] == []
     assert told.keys() >= TELLING
     assert any(
         level.observed_wait_s and level.little_s
