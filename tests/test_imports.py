@@ -45,6 +45,7 @@ ROOMS = (
     "check",
     "simulating",
     "present",
+    "findings",
     "trends",
     "watching",
     "sheets",

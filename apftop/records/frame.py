@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from apftop.apf.objects import EXEMPT, FlowSchema, PriorityLevelConfiguration
+from apftop.records.backend import Backend, Callback
 from apftop.records.checks import RequestKey
+from apftop.records.load import Load
 from apftop.records.measures import Counts, Execution, Sampled, Utilization, Waits, Window
 
 LevelState = Literal["idle", "busy", "saturated", "blocked", "leaking", "exempt", "quiescing", "stale", "unknown"]
@@ -160,7 +162,7 @@ class Level:
 
     `window` and `counts` are of the last two metrics answers, or of the dumps where these give none; `recent` is of the
     last two dumps. The rates are those of `counts`; what is shown is the `pace`. `queues` is None without a dump of
-    them.
+    them. `load` is what the level was asked to do over the window, `usual` over its life before it.
     """
 
     name: str
@@ -190,6 +192,8 @@ class Level:
     next_to_dispatch: NextDispatch | None
     recent: Recent | None
     queues: tuple[Queue, ...] | None
+    load: Load | None = None
+    usual: Load | None = None
 
     @property
     def exempt(self) -> bool:
@@ -303,7 +307,8 @@ class Replica:
     """One API server as seen by the samples so far.
 
     `requests` is None where there is no dump of them; up to 1.27 it has the waiting ones only (not `lists_executing`).
-    `failed` is set once any question to it went without a usable answer. `started` is when its process started (Unix
+    `backend` is what lies behind the queues, as far as metrics tell that are read less often. `failed` is set once any
+    question to it went without a usable answer. `started` is when its process started (Unix
     seconds by its own clock), `peer` the SHA-256 of its certificate, empty where there is none.
     """
 
@@ -340,6 +345,7 @@ class Replica:
     failed: bool
     started: float | None
     peer: str
+    backend: Backend | None = None
 
     @property
     def unassigned_seats(self) -> float | None:
@@ -380,6 +386,7 @@ class Frame:
     """All that is known at one moment, a pure function of the samples so far and the settings.
 
     `servers_alive` is how many kube-apiservers renewed their lease lately, None where leases cannot be read.
+    `callbacks` are the services that API servers call while they serve requests, None where nobody told of them.
     """
 
     t0: float | None
@@ -387,6 +394,7 @@ class Frame:
     replicas: Mapping[str, Replica]
     totals: Totals
     servers_alive: int | None
+    callbacks: tuple[Callback, ...] | None = None
 
     @property
     def servers(self) -> tuple[Replica, ...]:
