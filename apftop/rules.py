@@ -256,6 +256,101 @@ class Flows(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     compared: int
 
 
+class OfLoad(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`[findings.load]`."""
+
+
+class OfFlows(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`[findings.flows]`."""
+
+
+class OfWidths(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`[findings.widths]`."""
+
+
+class OfInversion(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`[findings.inversion]`."""
+
+
+class OfZeroSeats(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`[findings.zero_seats]`."""
+
+
+class OfLimits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`[findings.limits]`."""
+
+
+class OfLeaks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`[findings.leaks]`."""
+
+
+class OfWaits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`[findings.waits]`."""
+
+
+class OfPolicy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`[findings.policy]`."""
+
+
+class OfExempt(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`[findings.exempt]`."""
+
+
+class OfEdits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`[findings.edits]`."""
+
+
+class OfRisk(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`[findings.risk]`."""
+
+
+class OfReplicas(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`[findings.replicas]`."""
+
+
+class OfAccess(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`[findings.access]`."""
+
+
+class OfRefusals(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`[findings.refusals]`."""
+
+
+class OfClient(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`[findings.client]`."""
+
+
+class OfDoubt(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`[findings.doubt]`."""
+
+
+class OfVerdict(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`[findings.verdict]`."""
+
+
+class Findings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`[findings]`: one table for each module of `findings`."""
+
+    load: OfLoad
+    flows: OfFlows
+    widths: OfWidths
+    inversion: OfInversion
+    zero_seats: OfZeroSeats
+    limits: OfLimits
+    leaks: OfLeaks
+    waits: OfWaits
+    policy: OfPolicy
+    exempt: OfExempt
+    edits: OfEdits
+    risk: OfRisk
+    replicas: OfReplicas
+    access: OfAccess
+    refusals: OfRefusals
+    client: OfClient
+    doubt: OfDoubt
+    verdict: OfVerdict
+
+
 class Rules(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """All of `rules.toml`."""
 
@@ -269,6 +364,7 @@ class Rules(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     hold: Hold
     cost: Cost
     check: Check
+    findings: Findings
     flows: Flows
 
 
