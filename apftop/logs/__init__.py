@@ -1,0 +1,1 @@
+"""Logs of clients and servers, read as streams: files may have gigabytes."""
