@@ -13,6 +13,7 @@ from apftop.derive.dispatch import next_to_dispatch
 from apftop.derive.dump_rates import recent
 from apftop.derive.evidence import Evidence
 from apftop.derive.inside import inside, load
+from apftop.derive.load import Means, load_of, means, usual_loads
 from apftop.derive.membership import Membership
 from apftop.derive.own import less_own
 from apftop.derive.queues import queues
@@ -20,6 +21,7 @@ from apftop.derive.readings import by_level, known
 from apftop.derive.states import level_state
 from apftop.derive.utilization import utilizations
 from apftop.records.frame import Level, Request
+from apftop.records.load import Load
 from apftop.records.measures import Utilization
 from apftop.records.state import Read
 from apftop.rules import rules
@@ -48,6 +50,17 @@ class Gauges:
     reachable: Mapping[str, float]
 
 
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """What is worked out once for all levels of one replica."""
+
+    read: Gauges
+    rises: Tally | None
+    full: Mapping[str, Utilization]
+    means: Means | None
+    usual: Mapping[str, Load]
+
+
 def gauges(evidence: Evidence, live: tuple[str, ...]) -> Gauges:
     """Sum the gauges by level once; the reachable maximum takes live levels only."""
     view = evidence.view
@@ -58,8 +71,10 @@ def gauges(evidence: Evidence, live: tuple[str, ...]) -> Gauges:
 
 def levels(evidence: Evidence, members: Membership, read: Gauges) -> dict[str, Level]:
     """All live levels, and the stale ones marked as such, by name."""
-    rises, full = tally(evidence, level_of), utilizations(evidence)
-    found = {name: _level(name, evidence, read, rises, full.get(name)) for name in (*members.live, *members.stale)}
+    whole = Whole(
+        read, tally(evidence, level_of), utilizations(evidence), means(evidence.step), usual_loads(evidence.step)
+    )
+    found = {name: _level(name, evidence, whole) for name in (*members.live, *members.stale)}
     return {
         name: level_state(
             replace(level, quiescing=True) if name in members.draining else level, stale=name in members.stale
@@ -68,7 +83,8 @@ def levels(evidence: Evidence, members: Membership, read: Gauges) -> dict[str, L
     }
 
 
-def _level(name: str, evidence: Evidence, read: Gauges, rises: Tally | None, full: Utilization | None) -> Level:
+def _level(name: str, evidence: Evidence, whole: Whole) -> Level:
+    read, rises = whole.read, whole.rises
     config = evidence.configs.get(name) if evidence.configs else None
     row = evidence.rows.get(name) if evidence.rows else None
     rows = load(evidence, name)
@@ -87,6 +103,7 @@ def _level(name: str, evidence: Evidence, read: Gauges, rises: Tally | None, ful
     seats, seats_from = _seats(name, values["seats_in_use"], evidence, rows)
     features = evidence.view.features if evidence.view else {}
     window, number = (evidence.step.window, counts(rises, name)) if evidence.step and rises else (None, None)
+    asked = load_of(whole.means, name, evidence.step, number)
     dumped = recent(evidence, name, config)
     if number is None and dumped is not None:
         window, number = dumped.window, dumped.counts
@@ -114,7 +131,7 @@ def _level(name: str, evidence: Evidence, read: Gauges, rises: Tally | None, ful
         max_seats_per_request=seat_cap(
             config, values["nominal"], evidence.release, features.get("SizeBasedListCostEstimate")
         ),
-        utilization=full,
+        utilization=whole.full.get(name),
         window=window,
         counts=number,
         waits=waits_of(rises, name, evidence) if rises else None,
@@ -123,6 +140,8 @@ def _level(name: str, evidence: Evidence, read: Gauges, rises: Tally | None, ful
         next_to_dispatch=head,
         recent=dumped,
         queues=queues(evidence, name, rows, head),
+        load=asked,
+        usual=whole.usual.get(name),
     )
 
 
