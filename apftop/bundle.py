@@ -15,12 +15,21 @@ from apftop.bundle_times import UNREADABLE, Meta, Times, read_meta, read_stamp, 
 from apftop.errors import Trouble
 from apftop.http_text import HttpAnswer, http_date, parse_http
 from apftop.other_body import UTF8_BOM
-from apftop.records.raw import DUMPS, KEPT_HEADERS, OBJECTS, Endpoint, Sample
+from apftop.records.raw import CALLBACKS, DUMPS, EXPOSITIONS, KEPT_HEADERS, OBJECTS, Endpoint, Sample
 
 SINGLE = "server"
 """The replica's name in a bundle without a folder `replicas`."""
 
-STEMS = {endpoint.value: endpoint for endpoint in Endpoint} | {"prioritylevelconfigurations": Endpoint.CONFIGS}
+STEMS = {endpoint.value: endpoint for endpoint in Endpoint} | {
+    "prioritylevelconfigurations": Endpoint.CONFIGS,
+    "validatingwebhookconfigurations": Endpoint.VALIDATING,
+    "mutatingwebhookconfigurations": Endpoint.MUTATING,
+    "apiservices": Endpoint.APISERVICES,
+}
+"""What files are called: as endpoints are, and as kubectl calls what they hold."""
+
+FOR_ALL = (*OBJECTS, *CALLBACKS, Endpoint.WEBHOOKS)
+"""What is the same on all servers of a cluster."""
 METRICS_SUFFIXES = (".txt", ".pb", ".prom", "")
 DUMP_SUFFIXES = (".txt", "")
 OBJECT_SUFFIXES = (".yaml", ".yml", ".json")
@@ -82,7 +91,7 @@ def _known(name: PurePosixPath) -> bool:
 
 
 def _suffixes(endpoint: Endpoint) -> tuple[str, ...]:
-    if endpoint is Endpoint.METRICS:
+    if endpoint in EXPOSITIONS:
         return METRICS_SUFFIXES
     return DUMP_SUFFIXES if endpoint in DUMPS else OBJECT_SUFFIXES
 
@@ -105,7 +114,7 @@ def _about(name: PurePosixPath) -> Endpoint | None:
 
 def _lost(name: PurePosixPath) -> bool:
     """Whether a file beside `replicas` can only be of one server."""
-    return _about(name) not in (None, *OBJECTS)
+    return _about(name) not in (None, *FOR_ALL)
 
 
 def _replica(
@@ -155,7 +164,7 @@ def _timed(sample: Sample, inner: PurePosixPath, times: Times, meta: Meta) -> Sa
     number = _stem(inner)[1]
     if number == 0:
         stamp = times.t0
-    elif number is not None or sample.endpoint is Endpoint.METRICS:
+    elif number is not None or sample.endpoint in EXPOSITIONS:
         stamp = times.t1 if times.t1 is not None else times.t0
     else:
         stamp = times.t1 if times.shown else None
@@ -175,7 +184,7 @@ def _raw(sample: Sample, body: bytes, pick: Pick) -> Sample:
     try:
         answer = parse_http(body)
         sample = _answered(sample, answer)
-        if sample.endpoint is Endpoint.METRICS and sample.status == 200:
+        if sample.endpoint in EXPOSITIONS and sample.status == 200:
             headers = dict(answer.headers)
             picked, kind = pick([answer.body], sample.content_type, headers.get("content-encoding", ""))
             return replace(sample, body=picked, content_type=kind)

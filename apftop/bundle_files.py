@@ -15,12 +15,16 @@ from apftop.errors import Trouble
 CHUNK = 1 << 16
 MOST_BYTES = 256 << 20
 MOST_FILES = 5000
-FOLDERS = ("", "http", "replicas/*", "replicas/*/http")
+EXPOSED = ("metrics", "backend")
+"""How the names of files begin that hold metrics."""
+
+FOLDERS = ("", "http", "replicas/*", "replicas/*/http", "targets/*")
 
 Pick = Callable[[Iterable[bytes], str, str], tuple[bytes, str]]
 """Chunks, content type and content encoding to the bytes that apftop reads and their content type."""
 
 Opened = Callable[[], IO[bytes]]
+Wanted = Callable[[PurePosixPath], bool]
 
 
 @dataclass
@@ -35,20 +39,26 @@ class Files:
     faults: dict[PurePosixPath, str] = field(default_factory=dict)
 
 
-def read_files(path: Path, pick: Pick, wanted: Callable[[PurePosixPath], bool]) -> Files:
-    """Read the wanted files; `wanted` is asked without `.gz`. Raises Trouble for a path that is no bundle."""
+def entries(path: Path, wanted: Wanted) -> Iterator[tuple[PurePosixPath, Opened]]:
+    """All files with how to open them; `wanted` (asked without `.gz`) tells where in an archive the bundle begins.
+
+    Those of an archive must be read as they come. Raises Trouble for a path that is no bundle.
+    """
     if path.is_dir():
-        entries = _folder(path)
-    elif path.is_file():
-        if not tarfile.is_tarfile(path):
-            raise Trouble(
-                "not a bundle", str(path), "give a folder or a .tgz that holds metrics.txt, dump_requests.txt ..."
-            )
-        entries = _archive(path, wanted)
-    else:
+        return _folder(path)
+    if not path.is_file():
         raise Trouble("no such file or folder", str(path), "give the path of a bundle")
+    if not tarfile.is_tarfile(path):
+        raise Trouble(
+            "not a bundle", str(path), "give a folder or a .tgz that holds metrics.txt, dump_requests.txt ..."
+        )
+    return _archive(path, wanted)
+
+
+def read_files(path: Path, pick: Pick, wanted: Wanted) -> Files:
+    """Read the wanted files; `wanted` is asked without `.gz`. Raises Trouble for a path that is no bundle."""
     files = Files()
-    for found, opened in entries:
+    for found, opened in entries(path, wanted):
         name = found.with_suffix("") if found.suffix == ".gz" else found
         if not wanted(name):
             continue
@@ -69,7 +79,7 @@ def is_raw(name: PurePosixPath) -> bool:
 
 
 def _read(files: Files, name: PurePosixPath, stream: IO[bytes], pick: Pick, *, packed: bool) -> None:
-    if name.name.startswith("metrics") and not is_raw(name):
+    if name.name.startswith(EXPOSED) and not is_raw(name):
         chunks = iter(lambda: stream.read(CHUNK), b"")
         content_type = "application/vnd.google.protobuf" if ".pb" in name.suffixes else ""
         files.bodies[name], files.content_types[name] = pick(chunks, content_type, "")
@@ -104,7 +114,7 @@ def _opener(entry: Path) -> Opened:
     return opened
 
 
-def _archive(path: Path, wanted: Callable[[PurePosixPath], bool]) -> Iterator[tuple[PurePosixPath, Opened]]:
+def _archive(path: Path, wanted: Wanted) -> Iterator[tuple[PurePosixPath, Opened]]:
     try:
         with tarfile.open(path, mode="r:*") as archive:
             members = [member for member in archive if not member.isdir()]
@@ -137,7 +147,7 @@ def _safe(name: str, path: Path) -> PurePosixPath:
     return parts
 
 
-def _root(names: list[PurePosixPath], path: Path, wanted: Callable[[PurePosixPath], bool]) -> PurePosixPath:
+def _root(names: list[PurePosixPath], path: Path, wanted: Wanted) -> PurePosixPath:
     """The folder within the archive that is the bundle: the topmost one that holds something wanted."""
     found: set[PurePosixPath] = set()
     for name in names:

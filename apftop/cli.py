@@ -14,7 +14,7 @@ import click
 from click.core import ParameterSource
 
 from apftop import __version__
-from apftop.cli_options import Seconds, has_a_screen, reaches_servers, takes_request_timeout
+from apftop.cli_options import Seconds, has_a_screen, reaches_servers, takes_logs, takes_request_timeout
 from apftop.errors import UNREAD, Trouble, one_line
 
 OK, FAILED, USAGE = 0, 1, 2
@@ -84,7 +84,7 @@ def top(**options: Any) -> int:
 
 @cli.command()
 @has_a_screen
-@click.option("--scenario", default="rush", show_default=True, help="What happens in it.")
+@click.option("--scenario", default="rush", show_default=True, help="What happens in it: rush or calm.")
 @click.option("--serve", is_flag=True, help="No screen: print the servers' URLs and serve until stopped.")
 def demo(**options: Any) -> int:
     """The screen on a simulated control plane of three replicas on loopback. Needs nothing.
@@ -92,6 +92,7 @@ def demo(**options: Any) -> int:
     \b
     Examples:
       apftop demo
+      apftop demo --scenario calm
       apftop demo --serve     # then: apftop report --server URL ...
     """
     from apftop.ui.command import demo as run
@@ -103,20 +104,35 @@ def demo(**options: Any) -> int:
 @click.argument("path", required=False, type=click.Path(path_type=Path))
 @reaches_servers
 @takes_request_timeout
+@takes_logs
 @click.option(
     "--interval", "-d", type=Seconds(above=0.1), default=5.0, show_default=True, help="Seconds between two looks."
 )
 @click.option("--count", "-n", type=click.IntRange(min=1), default=1, show_default=True, help="Number of reports.")
 @click.option("--batch", "-b", is_flag=True, help="Report again and again, until stopped or --count is reached.")
-@click.option("--output", "-o", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option(
+    "--output",
+    "-o",
+    type=click.Choice(["text", "json", "md"]),
+    default="text",
+    show_default=True,
+    help="md is Markdown, for a ticket.",
+)
+@click.option(
+    "--fail-on",
+    type=click.Choice(["critical", "warning", "info"]),
+    help="Exit with 1 if something as bad as that is found; 3 still says that something could not be read.",
+)
 @click.pass_context
 def report(ctx: click.Context, /, path: Path | None, **options: Any) -> int:
-    """One look at a control plane, or at a saved bundle in PATH.
+    """One look at a control plane, or at a saved bundle in PATH: what is wrong, why, and the one change that helps.
 
     \b
     Examples:
       apftop report --context prod --output json
-      apftop report ./saved-bundle
+      apftop report ./saved-bundle --audit-log audit.log.gz
+      apftop report --output md > ticket.md
+      apftop report --fail-on warning || notify
       apftop report -b -n 3 -d 10
     """
     from apftop.report.command import report as run

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -71,6 +72,26 @@ _SCREEN = (
     click.option("--no-mouse", is_flag=True, help="Leave the mouse to the terminal."),
 )
 
+_LOG_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+_LOGS = (
+    click.option(
+        "--client-log",
+        "client_logs",
+        multiple=True,
+        type=_LOG_FILE,
+        metavar="FILE",
+        help="Log of a client, for waits that it makes itself (also .gz); repeat for more.",
+    ),
+    click.option(
+        "--audit-log",
+        "audit_logs",
+        multiple=True,
+        type=_LOG_FILE,
+        metavar="FILE",
+        help="Audit or access log of a server, for who sends what (also .gz); repeat for more.",
+    ),
+)
+
 
 def asks_servers(options: Mapping[str, Any]) -> bool:
     """Whether any option says which servers to ask, or as whom."""
@@ -92,6 +113,13 @@ def takes_request_timeout(command: F) -> F:
         metavar="SECONDS",
         help="The server's --request-timeout, if known.",
     )(command)
+
+
+def takes_logs(command: F) -> F:
+    """Add the options that name logs to read besides."""
+    for option in reversed(_LOGS):
+        command = option(command)
+    return command
 
 
 def has_a_screen(command: F) -> F:

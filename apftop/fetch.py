@@ -15,7 +15,7 @@ from apftop.errors import one_line
 from apftop.failures import Answer, Broken, Deadlines, failure, size, unusable, wait_s
 from apftop.http_text import http_date
 from apftop.records.parsed import ParseError
-from apftop.records.raw import KEPT_HEADERS, OBJECTS, Endpoint, Sample
+from apftop.records.raw import EXPOSITIONS, KEPT_HEADERS, OBJECTS, Endpoint, Sample
 from apftop.session import open_session
 
 if TYPE_CHECKING:
@@ -61,7 +61,12 @@ _PATHS = {
     Endpoint.QUEUES: "/debug/api_priority_and_fairness/dump_queues",
     Endpoint.REQUESTS: "/debug/api_priority_and_fairness/dump_requests?includeRequestDetails=1",
     Endpoint.METRICS: "/metrics",
+    Endpoint.BACKEND: "/metrics",
     Endpoint.DISCOVERY: f"/apis/{GROUP}",
+    # As with the objects of APF: from the server's memory. 1.26 to 1.37 have v1 of each.
+    Endpoint.VALIDATING: "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations?resourceVersion=0",
+    Endpoint.MUTATING: "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations?resourceVersion=0",
+    Endpoint.APISERVICES: "/apis/apiregistration.k8s.io/v1/apiservices?resourceVersion=0",
 }
 _PLURALS = {Endpoint.SCHEMAS: "flowschemas", Endpoint.CONFIGS: "prioritylevelconfigurations"}
 _REFUSAL_BYTES = 64 << 10
@@ -74,6 +79,7 @@ class Manner(Deadlines):
 
     `max_bytes` limits a body as it comes over the wire. `families` are asked for by name; older servers send all. With
     `gzip` None, compressed metrics are asked for off loopback only, and never without a `picker` to decode them.
+    `behind` and `behind_picker` are the same for what lies behind the queues.
     `patience_s` is how many seconds a server that refuses may make a look wait before its next question.
     """
 
@@ -82,7 +88,15 @@ class Manner(Deadlines):
     form: Form = "auto"
     gzip: bool | None = None
     picker: PickerFactory | None = None
+    behind: tuple[str, ...] = ()
+    behind_picker: PickerFactory | None = None
     patience_s: float = 10.0
+
+    def asked(self, endpoint: Endpoint) -> tuple[tuple[str, ...], PickerFactory | None]:
+        """The families that an endpoint is asked for by name, and what picks them; none for what is no metrics."""
+        if endpoint is Endpoint.METRICS:
+            return self.families, self.picker
+        return (self.behind, self.behind_picker) if endpoint is Endpoint.BACKEND else ((), None)
 
 
 @dataclass(frozen=True)
@@ -235,7 +249,7 @@ def path_of(endpoint: Endpoint, manner: Manner, version: str = VERSIONS[0]) -> s
     if endpoint in _PLURALS:
         # resourceVersion=0 is answered from the server's memory, so that a slow etcd is left alone.
         return f"/apis/{GROUP}/{version}/{_PLURALS[endpoint]}?resourceVersion=0"
-    names = [("name[]", family) for family in manner.families] if endpoint is Endpoint.METRICS else ()
+    names = [("name[]", family) for family in manner.asked(endpoint)[0]]
     return _PATHS[endpoint] + ("?" + urlencode(names) if names else "")
 
 
@@ -252,8 +266,9 @@ async def ask(
     import yarl
 
     answer, error, go_on = Answer(), "", True
-    metrics = endpoint is Endpoint.METRICS
-    gzip = metrics and manner.picker and (not access.loopback if manner.gzip is None else manner.gzip)
+    metrics = endpoint in EXPOSITIONS
+    families, picker = manner.asked(endpoint)
+    gzip = picker and (not access.loopback if manner.gzip is None else manner.gzip)
     asked = (
         ("Accept", _ACCEPT[manner.form] if metrics else "application/json" if "/apis/" in path else "text/plain, */*"),
         ("Accept-Encoding", "gzip" if gzip else "identity"),
@@ -274,7 +289,7 @@ async def ask(
             answer.peer = getattr(response, "peer", "")
             kept = ((name, response.headers[name]) for name in KEPT_HEADERS if name in response.headers)
             answer.headers = {name: one_line(value) for name, value in kept}
-            await _read(response, answer, manner, manner.picker if metrics else None)
+            await _read(response, answer, manner, picker)
     except (Unreachable, Broken, ParseError, aiohttp.ClientError, TimeoutError, OSError, ValueError) as exc:
         error, go_on = await failure(exc, access, path, answer, manner)
     if answer.status == 401:
@@ -293,7 +308,7 @@ async def ask(
         begun=answer.begun,
         wire_bytes=answer.wire_bytes,
         whole_bytes=None if error else answer.whole_bytes,
-        named=metrics and bool(manner.families),
+        named=bool(families),
         peer=answer.peer,
     )
     return sample, go_on

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 
-from apftop.apf.objects import EXEMPT, MANDATORY
+from apftop.apf.objects import MANDATORY
+from apftop.doubt import doubtful, near_limit
 from apftop.parse.vocabulary import asked_names, vocabulary
 from apftop.records.asking import Demand, Plan
 from apftop.records.parsed import LevelRow
@@ -43,7 +44,8 @@ def plan(replica: ReplicaState, demand: Demand) -> Plan:
         elif not long:
             (beside if paired else own)[endpoint] = seconds
     scrape_s, whole_s = _metrics_s(replica)
-    spent = whole_s / limits.whole_again_s + _share(replica, {**own, **rarely})
+    behind, behind_share = _behind(replica, scrape_s)
+    spent = whole_s / limits.whole_again_s + _share(replica, {**own, **rarely}) + behind_share
     paired_s = sum(_dump_s(replica, endpoint) for endpoint in beside)
     least = max(demand.interval_s, limits.whole_s if _by_name(replica) is False else limits.named_s)
     wished = _stretched((scrape_s or 0.0) + paired_s, limits.server_share - spent, least, limits.metrics_slowest_s)
@@ -54,9 +56,9 @@ def plan(replica: ReplicaState, demand: Demand) -> Plan:
     else:
         own, metrics_s = _in_step(own, wished)
     dumps = {**own, **rarely, **{endpoint: max(seconds, metrics_s) for endpoint, seconds in beside.items()}}
-    spent = whole_s / limits.whole_again_s + _share(replica, dumps)
+    spent = whole_s / limits.whole_again_s + _share(replica, dumps) + behind_share
     return Plan(
-        every_s={**own, **rarely, Endpoint.METRICS: metrics_s},
+        every_s={**own, **rarely, Endpoint.METRICS: metrics_s, **behind},
         with_metrics=beside,
         families=_families(replica),
         whole_every_s=limits.whole_again_s,
@@ -64,6 +66,26 @@ def plan(replica: ReplicaState, demand: Demand) -> Plan:
         cost_share=None if scrape_s is None else spent + scrape_s / metrics_s,
         levels_at=0.0 if _levels(replica) is None else replica.levels[-1].received,
     )
+
+
+def _behind(replica: ReplicaState, scrape_s: float | None) -> tuple[dict[Endpoint, float], float]:
+    """How often to ask what lies behind the queues, if at all, and the share of a core that it costs the server.
+
+    Not before metrics have answered, which tell what it will cost. Two answers make a pair, which then waits for a
+    doubt, and is renewed at a calm pace meanwhile.
+    """
+    if not replica.metrics or scrape_s is None or _rare(replica, Endpoint.METRICS):
+        return {}, 0.0
+    limits = rules().behind
+    named = _transfers(replica, Endpoint.BACKEND, named=True)
+    trip_s = min((one.begun - one.sent for one in _transfers(replica, Endpoint.LEVELS)), default=0.0)
+    cost_s = _scrape_s(named, trip_s) if named else scrape_s
+    outcome = replica.outcomes.get(Endpoint.BACKEND)
+    unread = outcome is not None and (outcome.error != "" or outcome.status != 200)
+    often = unread or len(replica.behind) < 2 or doubtful(replica, _levels(replica) or ())
+    least = limits.doubt_s if often else limits.calm_s
+    every_s = _stretched(cost_s, limits.server_share, least, math.inf)
+    return {Endpoint.BACKEND: every_s}, cost_s / every_s
 
 
 def _dumps(replica: ReplicaState, demand: Demand) -> Iterator[tuple[Endpoint, float, bool]]:
@@ -166,20 +188,10 @@ def _waited(replica: ReplicaState) -> bool:
 
 
 def _busy(replica: ReplicaState, rows: tuple[LevelRow, ...]) -> bool:
-    """Whether many requests execute in a level, or come near the seats it has: each of them takes one at least."""
-    if any(row.executing and row.executing >= rules().polling.many_executing for row in rows if row.name != EXEMPT):
+    """Whether many requests execute in a level, exempt ones too, or come near the seats it has."""
+    if any(row.executing and row.executing >= rules().polling.many_executing for row in rows):
         return True
-    words = vocabulary()
-    names = [words.prefix + name for name in words.measures["current"].families]
-    families = replica.metrics[-1].data.families if replica.metrics else {}
-    family = next((families[name] for name in names if name in families), None)
-    limits = {dict(labels).get("priority_level"): value for labels, value in family.values.items()} if family else {}
-    share = rules().polling.near_limit
-    return any(
-        row.executing >= share * limit
-        for row in rows
-        if row.executing and row.name != EXEMPT and (limit := limits.get(row.name)) is not None
-    )
+    return near_limit(replica, rows, rules().polling.near_limit)
 
 
 def _readers(replica: ReplicaState) -> int:

@@ -6,13 +6,24 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
+from apftop.parse.behind import behind, without_behind
+from apftop.parse.callbacks import parse_callbacks
 from apftop.parse.dumps import parse_levels, parse_queues, parse_requests
 from apftop.parse.instances import split_by_instance
 from apftop.parse.leases import parse_leases
 from apftop.parse.metrics import parse_metrics
 from apftop.parse.objects import configs_of, parse_objects, schemas_of
 from apftop.records.parsed import Dump, Metrics, ParseError, RequestRow
-from apftop.records.raw import DUMP_PATHS, FLOW_SCHEMA_UID, LEVEL_UID, OBJECTS, PROCESS_START, Endpoint, Sample
+from apftop.records.raw import (
+    CALLBACKS,
+    DUMP_PATHS,
+    FLOW_SCHEMA_UID,
+    LEVEL_UID,
+    OBJECTS,
+    PROCESS_START,
+    Endpoint,
+    Sample,
+)
 from apftop.records.state import Outcome, OwnAnswer, Read, ReplicaState, State, Transfer
 
 OWN_KEPT = 500
@@ -42,6 +53,9 @@ def observe(state: State, sample: Sample) -> State:
         return _put(state, replica)
     if sample.endpoint is Endpoint.LEASES:
         return _put(state, _with_leases(replica, sample))
+    if sample.endpoint in CALLBACKS and not sample.ok:
+        # Who may not read them has all the rest.
+        return _put(state, _with_outcome(replica, sample, Outcome(sample.status, sample.error)))
     if not sample.ok:
         return _put(state, _without_data(replica, sample, sample.error))
     try:
@@ -49,7 +63,7 @@ def observe(state: State, sample: Sample) -> State:
     except ParseError as error:
         return _put(state, _without_data(replica, sample, f"{sample.origin or sample.endpoint}: {error}"))
     replica = _with_transfer(_with_outcome(replica, sample, Outcome(sample.status or 200)), sample, data)
-    if isinstance(data, Metrics):
+    if sample.endpoint is Endpoint.METRICS:
         return _with_metrics(state, replica, sample, data)
     return _put(state, _with_data(replica, sample, data, problems))
 
@@ -62,6 +76,11 @@ def _parse(sample: Sample) -> tuple[Any, tuple[str, ...]]:
             if not metrics.families:
                 raise ParseError("no family in it that apftop reads: empty, or not of an API server")
             return metrics, ()
+        case Endpoint.BACKEND:
+            return parse_metrics(sample.body, sample.content_type), ()
+        case Endpoint.VALIDATING | Endpoint.MUTATING | Endpoint.APISERVICES | Endpoint.WEBHOOKS:
+            told = parse_callbacks(sample.body)
+            return told.callbacks, told.problems
         case Endpoint.LEVELS:
             return parse_levels(sample.body), ()
         case Endpoint.QUEUES:
@@ -125,7 +144,13 @@ def _with_data(replica: ReplicaState, sample: Sample, data: Any, problems: tuple
     read = _read(sample, data, problems)
     match sample.endpoint:
         case Endpoint.METRICS:
-            return _in_order(replica, "metrics", replica.metrics, read)
+            metrics, told = without_behind(data)
+            replica = _in_order(replica, "metrics", replica.metrics, replace(read, data=metrics))
+            return replica if told is None else _in_order(replica, "behind", replica.behind, replace(read, data=told))
+        case Endpoint.BACKEND:
+            return _in_order(replica, "behind", replica.behind, replace(read, data=behind(data)))
+        case Endpoint.VALIDATING | Endpoint.MUTATING | Endpoint.APISERVICES | Endpoint.WEBHOOKS:
+            return replace(replica, callbacks={**replica.callbacks, sample.endpoint: read})
         case Endpoint.LEVELS:
             return _in_order(replica, "levels", replica.levels, read)
         case Endpoint.QUEUES:

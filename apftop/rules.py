@@ -43,6 +43,31 @@ class Window(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     outdated_s: float
 
 
+class Load(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """When the life of a level tells what it is usually asked to do. Seconds."""
+
+    least_life_s: float
+
+
+class OfBaselines(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """When moments gone by tell what a level is usually asked to do. Seconds."""
+
+    least_s: float
+
+
+class Behind(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """When it is asked what lies behind the queues, and until when that tells of now. Shares, seconds and requests."""
+
+    doubt_s: float
+    calm_s: float
+    server_share: float
+    outdated_s: float
+    near_limit: float
+    slower_times: float
+    slower_s: float
+    slower_of: int
+
+
 class Fresh(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Until when a number that was not renewed is shown as one of now."""
 
@@ -257,75 +282,262 @@ class Flows(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class OfLoad(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`[findings.load]`."""
+    """`[findings.load]`: when a level is full, with whom, and why. Requests, seconds, shares and factors."""
+
+    least_window_s: float
+    refused_least: float
+    refused_share: float
+    queue: float
+    felt_s: float
+    full_share: float
+    long_s: float
+    full_least: float
+    dominant_share: float
+    held_share: float
+    turn_share: float
+    many_clients: int
+    rise_factor: float
+    slow_factor: float
+    slow_s: float
+    slow_least: int
+    behind_factor: float
+    behind_s: float
+    behind_least: float
+    storm_share: float
+    storm_per_s: float
+    storm_rise: float
+    server_full: float
+    calm_share: float
+    protected: tuple[str, ...]
+    own_shares: int
+    more_shares: float
+    started_slack_s: float
 
 
 class OfFlows(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`[findings.flows]`."""
+    """`[findings.flows]`: when a flow or a kind of request crowds a level. Requests, shares, seconds and a chance."""
+
+    waiting: int
+    refused: float
+    fill: float
+    flow_share: float
+    kind_share: float
+    even_clients: int
+    client_share: float
+    oldest_s: float
+    heavy_share: float
+    squeezed: float
 
 
 class OfWidths(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`[findings.widths]`."""
+    """`[findings.widths]`: when the width of requests is the matter. Seats, shares, requests and seconds."""
+
+    width: float
+    seats_share: float
+    full_share: float
+    requests: int
+    waiting: int
+    refused: float
+    oldest_s: float
+    idle_share: float
+    list_s: float
+    lists: int
+    watches: int
+    watches_share: float
 
 
 class OfInversion(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`[findings.inversion]`."""
+    """`[findings.inversion]`: when requests wait for others that wait in a queue. Seconds, requests and shares."""
+
+    executing_s: float
+    waiting_s: float
+    requests: int
+    stuck_share: float
+    alone_s: float
+    alone_share: float
+    crowded_namespaces: tuple[str, ...]
+    reviews: tuple[str, ...]
 
 
 class OfZeroSeats(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`[findings.zero_seats]`."""
+    """`[findings.zero_seats]`: counts."""
+
+    least_requests: int
+    shares_given: int
 
 
 class OfLimits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`[findings.limits]`."""
+    """`[findings.limits]`: seconds, counts, percent, and a ratio."""
+
+    least_s: float
+    least_requests: int
+    percent_step: int
+    least_raise: float
+    over_mean: float
 
 
 class OfLeaks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`[findings.leaks]`."""
+    """`[findings.leaks]`: seconds, counts and shares."""
+
+    least_s: float
+    deadlines: int
+    seats_share: float
+    demand_share: float
+    passed_s: float
 
 
 class OfWaits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`[findings.waits]`."""
+    """`[findings.waits]`: seconds, shares and counts."""
+
+    least_s: float
+    near: float
+    near_share: float
+    near_requests: int
+    timed_out: int
 
 
 class OfPolicy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`[findings.policy]`."""
+    """`[findings.policy]`: counts, likeness of names from 0 to 1, seconds; names of providers, commands of guards."""
+
+    strays: int
+    near: float
+    settled_s: float
+    providers: dict[str, str]
+    guards: dict[str, str]
 
 
 class OfExempt(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`[findings.exempt]`."""
+    """`[findings.exempt]`: groups, verbs, requests and seconds."""
+
+    broad: tuple[str, ...]
+    verbs: tuple[str, ...]
+    executing: int
+    oldest_s: float
 
 
 class OfEdits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`[findings.edits]`."""
+    """`[findings.edits]`: seconds, and a share of all shares."""
+
+    before_s: float
+    together_s: float
+    share: float
 
 
 class OfRisk(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`[findings.risk]`."""
+    """`[findings.risk]`: when what keeps a cluster alive is delayed or refused. Requests, seconds and shares."""
+
+    refused_least: float
+    near_s: float
+    near_share: float
+    near_least: int
+
+
+class ReleaseChange(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What is other from a release on, and the ranges of releases in which it is so."""
+
+    holds: tuple[str, ...]
+    text: str
 
 
 class OfReplicas(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`[findings.replicas]`."""
+    """`[findings.replicas]`: seconds, shares, rates and counts."""
+
+    least_s: float
+    uneven: float
+    least_per_s: float
+    refused: float
+    idle_share: float
+    full_share: float
+    times: float
+    restarted_s: float
+    clock_here_s: float
+    clocks_apart_s: float
+    clocks_warning_s: float
+    changes: tuple[ReleaseChange, ...]
 
 
 class OfAccess(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`[findings.access]`."""
+    """`[findings.access]`; `lost` says by measure what cannot be told without it."""
+
+    least_s: float
+    recent_s: float
+    own_refused: int
+    forbidden_share: float
+    forbidden_per_s: float
+    others: float
+    others_share: float
+    lost: dict[str, str]
 
 
 class OfRefusals(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`[findings.refusals]`."""
+    """`[findings.refusals]`: seconds, shares, rates and counts."""
+
+    least_s: float
+    refused: float
+    share: float
+    catch_all_per_s: float
 
 
 class OfClient(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`[findings.client]`."""
+    """`[findings.client]`: seconds, counts and a share."""
+
+    lines: int
+    long_s: float
+    alone_s: float
+    lease_s: float
+    refused: int
+    refused_share: float
 
 
 class OfDoubt(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`[findings.doubt]`."""
+    """`[findings.doubt]`: codes of laws."""
+
+    told_elsewhere: tuple[str, ...]
+    grave: tuple[str, ...]
 
 
 class OfVerdict(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`[findings.verdict]`."""
+    """`[findings.verdict]`: when it is not flow control. Requests, shares and seconds."""
+
+    other_least: float
+    other_share: float
+    other_of_all: float
+    client_wait_s: float
+
+
+class OfAlerts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`[findings.alerts]`: thresholds of the query library. Requests, shares, seats and seconds."""
+
+    least: float
+    rejected: float
+    rejected_share: float
+    protected: tuple[str, ...]
+    protected_rejected: float
+    long_s: float
+    long_share: float
+    near_limit_s: float
+    near_limit_share: float
+    waits_per_s: float
+    timed_out: float
+    full_share: float
+    borrowing_full_share: float
+    server_spare_below: float
+    server_full_share: float
+    exempt_share: float
+    exempt_schemas: tuple[str, ...]
+    exempt_per_s: float
+    catch_all_per_s: float
+    storm: float
+    storm_share: float
+    imbalance_times: float
+    imbalance_per_s: float
+    single_spare_share: float
+    wide_seats_share: float
+    wide_seats: float
+    wide_full_share: float
+    forbidden_share: float
+    forbidden_per_s: float
+    mixin_share: float
 
 
 class Findings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -349,6 +561,7 @@ class Findings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     client: OfClient
     doubt: OfDoubt
     verdict: OfVerdict
+    alerts: OfAlerts
 
 
 class Rules(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -358,6 +571,9 @@ class Rules(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     state: State
     clock: Clock
     window: Window
+    load: Load
+    baselines: OfBaselines
+    behind: Behind
     fresh: Fresh
     alive: Alive
     polling: Polling

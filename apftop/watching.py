@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from apftop.access import Access
+from apftop.causes import Causes, causes
 from apftop.check.band import EMPTY, Results, with_result
 from apftop.check.checks import NONE_YET, checks_now
 from apftop.check.runs import Job, Result, jobs
@@ -21,7 +22,8 @@ from apftop.errors import one_line
 from apftop.fetch import Manner
 from apftop.lanes import plan
 from apftop.live import OWN_KEPT, observe
-from apftop.parse.body import picker_of_apf
+from apftop.parse.body import picker_of_apf, picker_of_behind
+from apftop.parse.vocabulary import behind_names
 from apftop.poll.net import Net
 from apftop.records.asking import Demand, Plan
 from apftop.records.checks import Checks
@@ -39,8 +41,11 @@ DERIVE_SHARE = 0.25
 """Moments come no more often than this, and take no more than this share of the time: the screen needs it too."""
 
 NEWS_KEPT = 20
-KEPT_OF = {Endpoint.METRICS: 2, Endpoint.LEVELS: 2}
+KEPT_OF = {Endpoint.METRICS: 2, Endpoint.LEVELS: 2, Endpoint.BACKEND: 2}
 """How many good answers of an endpoint a frame stands on; of the others it is one."""
+
+COUNTED = (Endpoint.METRICS, Endpoint.LEVELS)
+"""The answers between which this tool's own requests count."""
 
 Item = Sample | Demand | Result | str | None
 """What comes to a watching: answers, what the reader wants, what was simulated, news; None is its end."""
@@ -75,7 +80,7 @@ def _with_own(kept: Kept, replica: str, more: Iterable[Sample]) -> Kept:
     They are no more than a state keeps, however long an endpoint has failed to answer.
     """
     key = replica, Endpoint.DISCOVERY
-    since = min((one.sent or 0.0 for two in KEPT_OF for one in kept.get((replica, two), ())), default=0.0)
+    since = min((one.sent or 0.0 for two in COUNTED for one in kept.get((replica, two), ())), default=0.0)
     own = (*kept.get(key, ()), *(one for one in more if one.header(LEVEL_UID) is not None))
     return {**kept, key: tuple(one for one in own if (one.sent or 0.0) >= since)[-OWN_KEPT:]}
 
@@ -165,10 +170,11 @@ class Watching:
         self._news: tuple[str, ...] = ()
         self._shown = moment(self._state, 0, source, {}, {}, (), {})
         self._derived = self._state, self._shown.frame
+        self._causes = Causes()
         self._net = Net(
             ways,
             discover=discover,
-            manner=Manner(picker=picker_of_apf),
+            manner=Manner(picker=picker_of_apf, behind=behind_names(), behind_picker=picker_of_behind),
             first=plan(ReplicaState(""), demand),
             deliver=self._inbox.put,
             tell=self._inbox.put,
@@ -278,6 +284,7 @@ class Watching:
                 self._check(),
             )
             self._derived = self._state, shown.frame
+            shown = self._find(shown)
         except Exception as error:  # noqa: BLE001  what cannot be shown now may be later
             self._fail("derive what to show", error)
             shown = replace(self._shown, number=number, plans=self._plans, news=self._news)
@@ -297,6 +304,15 @@ class Watching:
             self._fail("check the numbers", error)
             self._checked = NONE_YET
         return self._checked.checks
+
+    def _find(self, shown: Moment) -> Moment:
+        """The moment with what is found in it; without findings where they fail."""
+        try:
+            self._causes = causes(self._causes, shown.frame, shown.checks, shown.now)
+        except Exception as error:  # noqa: BLE001  numbers are shown, explained or not
+            self._fail("find causes", error)
+            self._causes = Causes()
+        return replace(shown, findings=self._causes.found, since=self._causes.since)
 
     def _forget_others(self) -> None:
         """Leave out what is asked no more, as the way to the replicas is once they are found."""

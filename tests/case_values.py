@@ -148,9 +148,11 @@ def select(document: dict[str, Any], parts: list[str]) -> list[Any]:
 
 def _step(value: Any, part: str) -> list[Any]:
     if isinstance(value, list):
+        if part == "*":
+            return list(value)
         if part.startswith("["):
-            key, wanted = part[1:-1].split("=", 1)
-            return [[row for row in value if row.get(key) == wanted]]
+            key, equals, wanted = part[1:-1].partition("=")
+            return [[row for row in value if (row.get(key) == wanted if equals else row.get(key) is True)]]
         if part.isdecimal():
             return [value[int(part)]] if int(part) < len(value) else []
         return [[row.get(part) for row in value]]
@@ -167,15 +169,26 @@ def _top(document: dict[str, Any], key: str) -> str:
 
 
 def _agrees(value: Value, got: list[Any]) -> bool:
-    if value.compare == "keys":
-        got = [sorted(one) for one in got]
+    got = [_compared(value.compare, one) for one in got]
     if value.match == "any":
         return any(_same(value, one) for one in got)
     return bool(got) and all(_same(value, one) for one in got)
 
 
+def _compared(by: str, got: Any) -> Any:
+    match by:
+        case "keys":
+            return sorted(got)
+        case "set":
+            return sorted({one for one in got if one is not None})
+        case "time of day":
+            return [one.partition("T")[2].removesuffix("Z").partition(".")[0] for one in got]
+        case _:
+            return got
+
+
 def _same(value: Value, got: Any) -> bool:
-    expected = value.expected
+    expected = value.expected.partition(",")[0] if value.compare == "kind" else value.expected
     if isinstance(expected, list):
         if not isinstance(got, list) or len(got) != len(expected):
             return False

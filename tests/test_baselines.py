@@ -63,7 +63,7 @@ def test_a_level_that_is_calm_now_has_no_baseline() -> None:
 
 
 def test_too_short_a_calm_time_is_none() -> None:
-    assert baselines([*calm(-50, 0), at(FULL, 0)]) == {}
+    assert baselines([*calm(-20, 0), at(FULL, 0)]) == {}
 
 
 def test_of_a_level_that_is_full_now_and_then_the_longest_calm_time_counts() -> None:

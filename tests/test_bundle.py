@@ -15,9 +15,10 @@ import pytest
 from apftop.bundle import Bundle, read_bundle
 from apftop.errors import Trouble
 from apftop.parse.body import pick
-from apftop.parse.vocabulary import wanted
+from apftop.parse.vocabulary import wanted_at_once
 from apftop.records.raw import Endpoint, Sample
 from tests.case_values import report
+from tests.derive.behind import answer, etcd, requests
 
 CASES = Path(__file__).parent / "cases"
 T0, T1 = 1775988180.0, 1775988210.0  # 2026-04-12T10:03:00Z and half a minute later
@@ -25,7 +26,7 @@ T0, T1 = 1775988180.0, 1775988210.0  # 2026-04-12T10:03:00Z and half a minute la
 
 def read(path: Path) -> Bundle:
     def picked(chunks: Iterable[bytes], kind: str, encoding: str) -> tuple[bytes, str]:
-        return pick(chunks, kind, encoding, wanted())
+        return pick(chunks, kind, encoding, wanted_at_once())
 
     return read_bundle(path, picked)
 
@@ -368,3 +369,64 @@ def test_plain_and_packed_files_read_the_same(tmp_path: Path) -> None:
         (plain / name).write_bytes(gzip.decompress(body) if file.suffix == ".gz" else body)
 
     assert without_source(report(plain)) == without_source(report(CASES / "C03"))
+
+
+WEBHOOK = """
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: {name: checks}
+webhooks:
+- name: check.kyverno.svc
+  clientConfig: {service: {namespace: kyverno, name: kyverno-svc}}
+---
+apiVersion: apiregistration.k8s.io/v1
+kind: APIService
+metadata: {name: v1beta1.metrics.k8s.io}
+spec: {group: metrics.k8s.io, service: {namespace: kube-system, name: metrics-server}}
+"""
+
+
+@pytest.mark.parametrize("name", ["webhooks.yaml", "validatingwebhookconfigurations.yaml", "apiservices.yml"])
+def test_webhooks_are_read_from_a_file_of_any_mix(name: str, tmp_path: Path) -> None:
+    shutil.copytree(CASES / "C03", tmp_path / "bundle")
+    (tmp_path / "bundle" / name).write_text(WEBHOOK)
+
+    assert [one["service"] for one in report(tmp_path / "bundle")["callbacks"]] == ["kyverno-svc", "metrics-server"]
+
+
+def test_webhooks_beside_the_servers_hold_for_all(tmp_path: Path) -> None:
+    shutil.copytree(CASES / "C23", tmp_path / "bundle")
+    (tmp_path / "bundle" / "webhooks.yaml").write_text(WEBHOOK)
+    document = report(tmp_path / "bundle")
+
+    assert len(document["callbacks"]) == 2
+    assert document["problems"] == []
+
+
+def test_without_a_file_of_webhooks_they_are_unknown() -> None:
+    assert report(CASES / "C03")["callbacks"] is None
+
+
+def test_what_lies_behind_the_queues_comes_out_of_the_saved_metrics(tmp_path: Path) -> None:
+    bundle = tmp_path / "bundle"
+    shutil.copytree(CASES / "C05", bundle)
+    for number, count in ((0, 100), (1, 400)):
+        packed = bundle / f"metrics_t{number}.txt.gz"
+        more = answer(requests(count), etcd({"get": (count, count / 4)}), start=None)
+        (bundle / f"metrics_t{number}.txt").write_bytes(gzip.decompress(packed.read_bytes()) + more)
+        packed.unlink()
+    (replica,) = report(bundle)["replicas"].values()
+
+    assert replica["backend"]["window"]["seconds"] == replica["window"]["seconds"]
+    assert replica["backend"]["requests"]["200"] == 300
+    assert replica["backend"]["etcd"]["get"] == {"count": 300, "mean_s": 0.25, "usual_s": 0.25}
+
+
+def test_answers_of_the_lane_of_its_own_are_read_too(tmp_path: Path) -> None:
+    bundle = tmp_path / "bundle"
+    shutil.copytree(CASES / "C05", bundle)
+    for number in (0, 1):
+        (bundle / f"backend_t{number}.txt").write_bytes(answer(requests(10 + number)))
+    (replica,) = report(bundle)["replicas"].values()
+
+    assert replica["backend"]["requests"] == {"200": 1}

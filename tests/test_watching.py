@@ -190,6 +190,31 @@ def test_a_frame_that_cannot_be_derived_is_told_and_the_polling_goes_on(
     assert "odd" in caplog.text
 
 
+def test_a_moment_has_what_is_found_in_it_and_since_when(access: Access) -> None:
+    with watched(access, demand=Demand(interval_s=1.0)) as seen:
+        first = seen.until(lambda one: one.findings.found)
+        key = first.findings.found[0].key
+        later = seen.until(lambda one: one.now > first.now and key in one.since)
+
+    assert first.since.keys() == {one.key for one in first.findings.found}
+    assert later.since[key] == first.since[key]
+
+
+def test_causes_that_cannot_be_found_are_told_and_the_numbers_are_shown(
+    server: Server, access: Access, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object) -> None:
+        raise KeyError("odd")
+
+    monkeypatch.setattr(watching, "causes", fails)
+    with watched(access, demand=Demand(interval_s=1.0)) as seen:
+        server.replies[LEVELS] = levels(7)
+        found = seen.until(lambda one: waiting(one) == 7 and one.news)
+
+    assert found.news == ("cannot find causes: KeyError: see --debug",)
+    assert (found.findings.found, found.findings.verdict) == ((), "unknown")
+
+
 def test_an_answer_that_cannot_be_taken_in_is_told_and_the_others_are(
     access: Access, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -52,6 +52,8 @@ def _told(target: Path, at: Servers, samples: Sequence[Sample], seen: Frame) -> 
         there = {sample.endpoint for sample in samples if sample.replica == replica and sample.ok}
         lacks = ", ".join(endpoint.value for endpoint in SAVED if endpoint not in there)
         yield f"  {plain(replica)}: {'without ' + lacks if lacks else 'whole'}"
+    if seen.callbacks is None:
+        yield "  without webhooks and APIServices, which no server told: see `apftop doctor`"
     yield "It names users, namespaces and objects: look through it before you pass it on. It holds no credentials."
     yield f"Next: apftop report {name}"
 

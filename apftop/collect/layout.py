@@ -14,7 +14,7 @@ from apftop.bundle_answers import ANSWERS, SCRAPE, write_answers
 from apftop.derive.frame import frame
 from apftop.errors import one_line
 from apftop.live import fold
-from apftop.records.raw import DUMPS, KEPT_HEADERS, Endpoint, Sample
+from apftop.records.raw import DUMPS, EXPOSITIONS, KEPT_HEADERS, Endpoint, Sample
 
 Files = dict[PurePosixPath, bytes]
 LONGEST_FOLDER = 100
@@ -80,7 +80,7 @@ def _kind(sample: Sample) -> _Kind:
 
 
 def _suffix(sample: Sample) -> str:
-    if sample.endpoint is Endpoint.METRICS:
+    if sample.endpoint in EXPOSITIONS:
         return ".pb" if "protobuf" in sample.content_type else ".txt"
     if sample.endpoint in DUMPS:
         return ".txt"

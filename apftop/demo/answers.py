@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from apftop.demo import documents, dumps, exposition, metrics
-from apftop.demo.documents import LEASES, PLURALS, SLICES
+from apftop.demo.documents import CALLBACKS, LEASES, PLURALS, SLICES
 from apftop.demo.objects import API_VERSION, Json, uid
 from apftop.demo.plane import ControlPlane
 from apftop.demo.request import Request
@@ -110,6 +110,8 @@ def _body(plane: ControlPlane, server: Server, asked: Question) -> Reply:
             return _json(documents.leases(plane, server.now))
         case path if path == SLICES:
             return _json(documents.endpoint_slices(plane))
+        case path if path in CALLBACKS:
+            return _json(documents.no_callbacks(path))
         case path if path.removeprefix(f"/apis/{API_VERSION}/") in PLURALS:
             return _objects(plane, path.rpartition("/")[2], asked)
     return Reply(404, TEXT, b"404 page not found\n")

@@ -17,6 +17,18 @@ PLURALS = {"flowschemas": "FlowSchema", "prioritylevelconfigurations": "Priority
 RESOURCE_VERSION = "418207"
 LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"
 SLICES = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices"
+CALLBACKS = {
+    f"/apis/{version}/{plural}": (version, kind)
+    for version, plural, kind in (
+        (
+            "admissionregistration.k8s.io/v1",
+            "validatingwebhookconfigurations",
+            "ValidatingWebhookConfiguration",
+        ),
+        ("admissionregistration.k8s.io/v1", "mutatingwebhookconfigurations", "MutatingWebhookConfiguration"),
+        ("apiregistration.k8s.io/v1", "apiservices", "APIService"),
+    )
+}
 RENEWAL_NS = 10_000_000_000
 
 
@@ -85,6 +97,12 @@ def leases(plane: ControlPlane, now: int) -> Json:
     """The leases by which the servers say that they live, renewed each 10 s."""
     items = [_lease(server, number, now) for number, server in enumerate(plane.servers, 1)]
     return listed("Lease", "coordination.k8s.io/v1", items)
+
+
+def no_callbacks(path: str) -> Json:
+    """A list of webhook configurations or APIServices: nothing in this cluster is called while requests are served."""
+    version, kind = CALLBACKS[path]
+    return listed(kind, version, [])
 
 
 def endpoint_slices(plane: ControlPlane) -> Json:

@@ -113,8 +113,10 @@ def _view(read: Read[Metrics]) -> View:
 def _problems(state: ReplicaState, views: list[View], pairing: str, doubt: str) -> Iterator[str]:
     yield from state.problems
     yield from dict.fromkeys(problem for one in views for problem in one.problems)
-    for read in (state.schemas, state.configs):
+    for read in (state.schemas, state.configs, *state.callbacks.values()):
         yield from read.problems if read else ()
+    for told in state.behind[-1:]:
+        yield from told.data.problems
     if pairing:
         yield pairing
     elif len(state.metrics) == 1 and Endpoint.METRICS in state.failures and answers(state, Endpoint.METRICS):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from apftop.derive.alive import servers_alive
+from apftop.derive.callbacks import callbacks
 from apftop.derive.replica import replica
 from apftop.derive.totals import totals
 from apftop.records.frame import Frame
@@ -28,4 +29,5 @@ def frame(state: State, request_timeout_s: float | None = None, *, before: tuple
         replicas=replicas,
         totals=totals(replicas),
         servers_alive=servers_alive(state),
+        callbacks=callbacks(state),
     )

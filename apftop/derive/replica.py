@@ -9,6 +9,7 @@ from typing import Literal
 from apftop.apf.objects import EXEMPT
 from apftop.apf.release import holds
 from apftop.derive.access import access_problems
+from apftop.derive.backend import backend
 from apftop.derive.evidence import Evidence, evidence
 from apftop.derive.freshness import lately, sample_ages
 from apftop.derive.levels import Gauges, gauges, levels
@@ -18,7 +19,7 @@ from apftop.derive.readings import server_concurrency
 from apftop.derive.schemas import schemas
 from apftop.parse.vocabulary import corrections_for, vocabulary
 from apftop.records.frame import Replica, SampleAge
-from apftop.records.raw import DUMPS, OBJECTS, Endpoint
+from apftop.records.raw import CALLBACKS, DUMPS, OBJECTS, Endpoint
 from apftop.records.state import ReplicaState
 from apftop.records.view import View
 
@@ -68,6 +69,8 @@ def replica(state: ReplicaState, request_timeout_s: float | None = None) -> Repl
         failed=bool(state.failures),
         started=known.view.start if known.view else None,
         peer=state.peer,
+        backend=backend(state, known.step),
+        callbacks=_worst(state, (*CALLBACKS, Endpoint.WEBHOOKS)),
     )
 
 
@@ -141,10 +144,15 @@ def _endpoints(state: ReplicaState) -> dict[str, int | str | None]:
     for endpoint in (Endpoint.METRICS, *DUMPS):
         outcome = state.outcomes.get(endpoint)
         found[endpoint.value] = (outcome.error or outcome.status) if outcome else None
-    both = [outcome for one in OBJECTS if (outcome := state.outcomes.get(one))]
-    worst = next((outcome for outcome in both if outcome.error or outcome.status != 200), both[0] if both else None)
-    found["objects"] = (worst.error or worst.status) if worst else None
+    found["objects"] = _worst(state, OBJECTS)
     return found
+
+
+def _worst(state: ReplicaState, endpoints: tuple[Endpoint, ...]) -> int | str | None:
+    """How the first of several that failed ended, else how they did."""
+    asked = [outcome for one in endpoints if (outcome := state.outcomes.get(one))]
+    worst = next((outcome for outcome in asked if outcome.error or outcome.status != 200), asked[0] if asked else None)
+    return (worst.error or worst.status) if worst else None
 
 
 def _faults(state: ReplicaState) -> list[str]:

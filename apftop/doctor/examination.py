@@ -16,10 +16,10 @@ from apftop.lanes import plan
 from apftop.live import fold
 from apftop.records.asking import Demand, Plan
 from apftop.records.frame import Replica
-from apftop.records.raw import DUMPS, OBJECTS, Endpoint, Sample
+from apftop.records.raw import CALLBACKS, DUMPS, OBJECTS, Endpoint, Sample
 from apftop.records.state import ReplicaState
 
-ENDPOINTS = (Endpoint.METRICS, *DUMPS, *OBJECTS)
+ENDPOINTS = (Endpoint.METRICS, *DUMPS, *OBJECTS, *CALLBACKS)
 ANONYMOUS = "system:anonymous"
 _REFUSED_USER = re.compile(r'User ("(?:[^"\\]|\\.)*") cannot ')
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from apftop.derive.access import GRANTS
 from apftop.doctor.examination import ANONYMOUS, Answer, Examination
-from apftop.records.raw import DUMPS, OBJECTS, Endpoint
+from apftop.records.raw import CALLBACKS, DUMPS, OBJECTS, Endpoint
 
 RBAC = "rbac.authorization.k8s.io"
 NAME = "apftop-missing"
@@ -41,6 +41,8 @@ def _denied(answer: Answer | None) -> bool:
 def _group(endpoint: Endpoint) -> str:
     if endpoint in DUMPS:
         return "the dumps"
+    if endpoint in CALLBACKS:
+        return "the APIServices" if endpoint is Endpoint.APISERVICES else "the webhooks"
     return "the APF objects" if endpoint in OBJECTS else "/metrics"
 
 

@@ -14,7 +14,14 @@ from apftop.report.looking import Servers
 
 WIDTH = 80
 REFUSALS = {401: "not accepted", 403: "denied", 404: "not there", 429: "too many requests"}
-NAMES = {"dump_priority_levels": "levels dump", "dump_queues": "queues dump", "dump_requests": "requests dump"}
+NAMES = {
+    "dump_priority_levels": "levels dump",
+    "dump_queues": "queues dump",
+    "dump_requests": "requests dump",
+    "webhooks_validating": "validating",
+    "webhooks_mutating": "mutating",
+    "webhooks_apiservices": "apiservices",
+}
 
 
 def text(found: Examination, at: Servers, who: str) -> str:

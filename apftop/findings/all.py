@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+
 from apftop.findings import (
     access,
     client,
@@ -50,10 +52,23 @@ FINDERS: tuple[Finder, ...] = (
 
 def findings(scene: Scene) -> Findings:
     """What is found in a scene. Pure: the same scene gives the same findings."""
-    found = tuple(sorted((one for find in FINDERS for one in find(scene)), key=_rank))
+    every = [(number, one) for number, find in enumerate(FINDERS) for one in find(scene)]
+    found = tuple(one for _, one in sorted(every, key=_ranks(one for _, one in every)))
     whole, why, replicas = verdict(scene, found)
     return Findings(whole, why, at_risk(scene, found), replicas, found, alerts(scene), mixin(scene))
 
 
-def _rank(finding: Finding) -> tuple[int, float, str, str]:
-    return SEVERITIES.index(finding.severity), -finding.weight, finding.code, finding.subject
+def _ranks(found: Iterable[Finding]) -> Callable[[tuple[int, Finding]], tuple[int, float, str, int, float, str]]:
+    """The order: what is about the level that hurts most comes together, that it is full before why."""
+    heaviest: dict[tuple[str, str], float] = {}
+    for one in found:
+        key = one.severity, one.level or one.subject
+        heaviest[key] = max(one.weight, heaviest.get(key, 0.0))
+
+    def rank(numbered: tuple[int, Finding]) -> tuple[int, float, str, int, float, str]:
+        number, one = numbered
+        about = one.level or one.subject
+        severity = SEVERITIES.index(one.severity)
+        return severity, -heaviest[one.severity, about], about, number, -one.weight, one.subject
+
+    return rank

@@ -1,7 +1,10 @@
-"""Priority inversion: requests that wait for a seat which is held by those that wait for them."""
+"""Requests execute while they wait for others, which wait in a queue: seats are held by those who wait for seats."""
 
 from __future__ import annotations
 
+from apftop.findings.called_back import called_back
+from apftop.findings.reviews import reviews_wait
 from apftop.findings.scene import Finder
+from apftop.findings.untold_callbacks import untold
 
-FINDERS: tuple[Finder, ...] = ()
+FINDERS: tuple[Finder, ...] = (called_back, reviews_wait, untold)

@@ -66,14 +66,15 @@ def rows(place: Place) -> tuple[Request, ...]:
 
 
 def schemas(scene: Scene) -> tuple[FlowSchema, ...]:
-    """The flow schemas as objects, in the order in which they are tried; empty where nobody may read them."""
+    """The flow schemas in order, also where nothing but the objects is known of a server; none where APF is off."""
     found = {
         name: one.config
-        for replica in servers(scene)
+        for replica in scene.frame.servers
+        if replica.apf != "absent"
         for name, one in replica.schemas.items()
         if one.config is not None and not one.deleted
     }
-    return tuple(sorted(found.values(), key=lambda one: (one.precedence, one.name)))
+    return tuple(sorted(found.values(), key=lambda one: (one.precedence, one.name.encode())))
 
 
 def api_version(scene: Scene) -> str:
@@ -83,5 +84,11 @@ def api_version(scene: Scene) -> str:
 
 
 def levels(scene: Scene) -> dict[str, PriorityLevelConfiguration]:
-    """The priority levels as objects, by name; empty where nobody may read them."""
-    return {place.level.name: place.level.config for place in places(scene) if place.level.config is not None}
+    """The priority levels as objects, by name, known as the schemas are."""
+    return {
+        name: one.config
+        for replica in scene.frame.servers
+        if replica.apf != "absent"
+        for name, one in replica.levels.items()
+        if one.config is not None and one.state != "stale"
+    }

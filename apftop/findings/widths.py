@@ -1,7 +1,11 @@
-"""Wide requests: that dominate, that block others at the head of the line, that cost too little; watches that begin."""
+"""The width of requests: wide ones dominate, one stops all others, LISTs that are too cheap, watches that begin."""
 
 from __future__ import annotations
 
+from apftop.findings.head_of_line import head_of_line
+from apftop.findings.priced import seat_cap_one
 from apftop.findings.scene import Finder
+from apftop.findings.watches import watch_initialisation
+from apftop.findings.wide import wide_requests
 
-FINDERS: tuple[Finder, ...] = ()
+FINDERS: tuple[Finder, ...] = (wide_requests, head_of_line, seat_cap_one, watch_initialisation)

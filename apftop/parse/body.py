@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator
 
 from apftop.other_body import UTF8_BOM, UTF16
 from apftop.parse.pick import ProtoPicker, TextPicker, varint
-from apftop.parse.vocabulary import wanted as read_families
+from apftop.parse.vocabulary import wanted as wanted_of_apf
+from apftop.parse.vocabulary import wanted_at_once, wanted_behind
 from apftop.parse.wanted import Wanted
 from apftop.records.parsed import ParseError
 
@@ -158,7 +159,7 @@ class BodyPicker:
 
 
 def _too_many() -> ParseError:
-    return ParseError(f"more than {MAX_PICKED >> 20} MiB of flow control series")
+    return ParseError(f"more than {MAX_PICKED >> 20} MiB of series that apftop reads")
 
 
 def pick(chunks: Iterable[bytes], content_type: str, content_encoding: str, wanted: Wanted) -> tuple[bytes, str]:
@@ -173,8 +174,18 @@ def pick(chunks: Iterable[bytes], content_type: str, content_encoding: str, want
 
 
 def picker_of_apf(content_type: str, content_encoding: str) -> BodyPicker:
-    """A picker of all that apftop reads, for a body with these headers."""
-    return BodyPicker(content_type, content_encoding, read_families())
+    """A picker of flow control, for a body with these headers."""
+    return BodyPicker(content_type, content_encoding, wanted_of_apf())
+
+
+def picker_of_behind(content_type: str, content_encoding: str) -> BodyPicker:
+    """A picker of what lies behind the queues."""
+    return BodyPicker(content_type, content_encoding, wanted_behind())
+
+
+def picker_of_all(content_type: str, content_encoding: str) -> BodyPicker:
+    """A picker of all that apftop reads, for who looks once."""
+    return BodyPicker(content_type, content_encoding, wanted_at_once())
 
 
 def is_protobuf(head: bytes) -> bool:

@@ -11,6 +11,9 @@ import msgspec
 from apftop.apf.release import Release, holds
 from apftop.parse.wanted import Wanted
 
+START = "process_start_time_seconds"
+"""When a server's process started, by its own clock; each answer that is compared with another one needs it."""
+
 
 class Measure(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One meaning: the families that carry it (best first, without the prefix) and where an absent series is 0."""
@@ -31,6 +34,28 @@ class Correction(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     text: str
 
 
+class Calls(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A family that counts calls behind the queues, by its full name, and the label that tells them apart."""
+
+    family: str
+    by: str
+
+
+class Behind(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What tells how requests ended, and how long storage, webhooks and admission plugins took."""
+
+    requests: Calls
+    terminations: Calls
+    etcd: Calls
+    webhooks: Calls
+    admission: Calls
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All of its families."""
+        return tuple(getattr(self, field).family for field in self.__struct_fields__)
+
+
 class _Names(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     names: tuple[str, ...]
 
@@ -44,6 +69,8 @@ class Vocabulary(
     known_releases: tuple[str, ...]
     always: tuple[str, ...]
     flowcontrol: tuple[str, ...]
+    behind: Behind
+    verbs: dict[str, str]
     labels: dict[str, str]
     measures: dict[str, Measure]
     corrections: dict[str, Correction]
@@ -64,10 +91,30 @@ def wanted() -> Wanted:
     return Wanted(names=frozenset(words.always), prefixes=(words.prefix,))
 
 
+def wanted_behind() -> Wanted:
+    """The families that tell what lies behind the queues, and when the process started."""
+    return Wanted(names=frozenset(behind_names()))
+
+
+def wanted_at_once() -> Wanted:
+    """All of both, for who looks once, and for what was saved."""
+    return Wanted(wanted().names | wanted_behind().names, wanted().prefixes)
+
+
+def behind_names() -> tuple[str, ...]:
+    """The exact family names of what lies behind the queues, and of what tells one process from the next."""
+    return (*vocabulary().behind.names, START)
+
+
 def asked_names() -> tuple[str, ...]:
     """The exact family names for `?name[]=` (honoured since 1.37, ignored before)."""
     words = vocabulary()
     return words.always + tuple(words.prefix + name for name in words.flowcontrol)
+
+
+def asked_at_once() -> tuple[str, ...]:
+    """The exact family names for who looks once, each once."""
+    return tuple(dict.fromkeys((*asked_names(), *behind_names())))
 
 
 def corrections_for(release: Release | None, measure: str) -> tuple[str, ...]:

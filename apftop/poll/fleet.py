@@ -12,6 +12,7 @@ from typing import Any
 from apftop.access import Access, Unreachable
 from apftop.errors import one_line
 from apftop.fetch import Manner
+from apftop.poll.callbacks import follow_callbacks
 from apftop.poll.config import follow_objects
 from apftop.poll.discover import Found, discovered
 from apftop.poll.lane import Lane
@@ -150,6 +151,7 @@ class Fleet:
                 "objects", lambda: follow_objects(self._accesses, self._manner, self._share, self._wake_objects)
             )
             self._spawn("leases", lambda: follow_leases(self._accesses, self._manner, self._share))
+            self._spawn("callbacks", lambda: follow_callbacks(self._accesses, self._manner, self._share))
 
     def _forget(self, accesses: Sequence[Access]) -> None:
         """Ask no more what has long been no address of the cluster and does not answer; for a while it is down."""

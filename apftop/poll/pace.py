@@ -11,7 +11,7 @@ from apftop.fetch import LOOK
 from apftop.records.asking import Plan
 from apftop.records.raw import OBJECTS, Endpoint, Sample
 
-ORDER = tuple(endpoint for endpoint in LOOK if endpoint not in OBJECTS)
+ORDER = (*(endpoint for endpoint in LOOK if endpoint not in OBJECTS), Endpoint.BACKEND)
 """The order of asking within a round. Objects are followed for all replicas together."""
 
 SIZED = (Endpoint.QUEUES, Endpoint.REQUESTS)

@@ -307,9 +307,10 @@ class Replica:
     """One API server as seen by the samples so far.
 
     `requests` is None where there is no dump of them; up to 1.27 it has the waiting ones only (not `lists_executing`).
-    `backend` is what lies behind the queues, as far as metrics tell that are read less often. `failed` is set once any
-    question to it went without a usable answer. `started` is when its process started (Unix
-    seconds by its own clock), `peer` the SHA-256 of its certificate, empty where there is none.
+    `backend` is what lies behind the queues, as far as metrics tell that are read less often. `callbacks` is how the
+    last question for webhooks and APIServices ended, as in `endpoints`; one server is asked for all. `failed` is set
+    once any question to it went without a usable answer. `started` is when its process started (Unix seconds by its own
+    clock), `peer` the SHA-256 of its certificate, empty where there is none.
     """
 
     name: str
@@ -346,6 +347,7 @@ class Replica:
     started: float | None
     peer: str
     backend: Backend | None = None
+    callbacks: int | str | None = None
 
     @property
     def unassigned_seats(self) -> float | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from apftop.records.asking import Plan
 from apftop.records.checks import Checks
+from apftop.records.findings import Findings
 from apftop.records.frame import Frame
 from apftop.records.raw import Sample
 
@@ -36,6 +37,8 @@ class Moment:
     frame: what the numbers so far are worth, with simulations as far as they are done. `samples` are the answers that
     the frame stands on, in order of time: of each replica the last two usable ones of metrics and of
     dump_priority_levels, the last one of each other endpoint, and what an endpoint that fails now has said last.
+    `findings` are what is found in the frame, and `since` when each was first seen without a gap (Unix seconds), by its
+    key.
     """
 
     frame: Frame
@@ -47,3 +50,5 @@ class Moment:
     news: tuple[str, ...] = ()
     checks: Checks = field(default_factory=dict)
     samples: tuple[Sample, ...] = ()
+    findings: Findings = field(default_factory=Findings)
+    since: Mapping[tuple[str, str], float] = field(default_factory=dict)

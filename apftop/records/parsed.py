@@ -60,6 +60,33 @@ class Metrics:
 
 
 @dataclass(frozen=True, slots=True)
+class Spent:
+    """How many calls there were since the process started, and the seconds that they took together."""
+
+    count: float
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Behind:
+    """What lies behind the queues by one answer, counted since the process started (`started`, Unix seconds).
+
+    `requests` and `terminations` are by HTTP code, `forbidden` (403) and `too_many` (429) by verb and resource such as
+    `create pods/eviction`, `etcd` by operation, `webhooks` and `admission` by name.
+    """
+
+    started: float | None = None
+    requests: Mapping[int, float] = field(default_factory=dict)
+    terminations: Mapping[int, float] = field(default_factory=dict)
+    forbidden: Mapping[str, float] = field(default_factory=dict)
+    too_many: Mapping[str, float] = field(default_factory=dict)
+    etcd: Mapping[str, Spent] = field(default_factory=dict)
+    webhooks: Mapping[str, Spent] = field(default_factory=dict)
+    admission: Mapping[str, Spent] = field(default_factory=dict)
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class LevelRow:
     """One row of dump_priority_levels; None where the cell was `<none>` or the release has no such column."""
 

@@ -9,16 +9,23 @@ from enum import StrEnum
 class Endpoint(StrEnum):
     """What was asked for. The values are the names of bundle files and of the report's `endpoints`.
 
-    DISCOVERY and LEASES are neither: the questions that only lead to the version of the objects or open a watch on
-    them, and the leases by which API servers say that they exist.
+    BACKEND is the same path as METRICS, asked less often for the families that tell what lies behind the queues.
+    WEBHOOKS is a file only, in which the three kinds of CALLBACKS may be mixed. DISCOVERY and LEASES are neither: the
+    questions that only lead to the version of the objects or open a watch on them, and the leases by which API servers
+    say that they exist.
     """
 
     METRICS = "metrics"
+    BACKEND = "backend"
     LEVELS = "dump_priority_levels"
     QUEUES = "dump_queues"
     REQUESTS = "dump_requests"
     SCHEMAS = "flowschemas"
     CONFIGS = "prioritylevels"
+    VALIDATING = "webhooks_validating"
+    MUTATING = "webhooks_mutating"
+    APISERVICES = "webhooks_apiservices"
+    WEBHOOKS = "webhooks"
     DISCOVERY = "discovery"
     LEASES = "leases"
 
@@ -33,7 +40,10 @@ DUMP_PATHS = "/debug/api_priority_and_fairness/"
 """How the paths of all dumps begin."""
 
 DUMPS = (Endpoint.LEVELS, Endpoint.QUEUES, Endpoint.REQUESTS)
+EXPOSITIONS = (Endpoint.METRICS, Endpoint.BACKEND)
 OBJECTS = (Endpoint.SCHEMAS, Endpoint.CONFIGS)
+CALLBACKS = (Endpoint.VALIDATING, Endpoint.MUTATING, Endpoint.APISERVICES)
+"""What tells of services that API servers call while they serve a request."""
 
 
 @dataclass(frozen=True, slots=True)

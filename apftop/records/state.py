@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from apftop.apf.objects import FlowSchema, PriorityLevelConfiguration
-from apftop.records.parsed import Dump, Lease, LevelRow, Metrics, QueueRow, RequestRow
+from apftop.records.backend import Callback
+from apftop.records.parsed import Behind, Dump, Lease, LevelRow, Metrics, QueueRow, RequestRow
 from apftop.records.raw import Endpoint
 
 T_co = TypeVar("T_co", covariant=True)
@@ -98,7 +99,10 @@ class Transfer:
 
 @dataclass(frozen=True, slots=True)
 class ReplicaState:
-    """One replica: `metrics` and `levels` hold the previous and the latest answer, in that order.
+    """One replica: `metrics`, `levels` and `behind` hold the previous and the latest answer, in that order.
+
+    `behind` comes out of the same answers as the metrics where these were read once for all, else out of its own.
+    `callbacks` are by the endpoint that told of them.
 
     `own` are the latest answers to this tool's requests, `own_sent` and `own_refused` count all of them. `failures`
     keeps the latest of each endpoint, also when it has answered since. `federated` where its metrics turned out to be
@@ -115,6 +119,8 @@ class ReplicaState:
     schemas: Read[tuple[FlowSchema, ...]] | None = None
     configs: Read[tuple[PriorityLevelConfiguration, ...]] | None = None
     leases: Read[tuple[Lease, ...]] | None = None
+    behind: tuple[Read[Behind], ...] = ()
+    callbacks: Mapping[Endpoint, Read[tuple[Callback, ...]]] = field(default_factory=dict)
     outcomes: Mapping[Endpoint, Outcome] = field(default_factory=dict)
     own: tuple[OwnAnswer, ...] = ()
     own_sent: int = 0

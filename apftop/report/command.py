@@ -14,16 +14,24 @@ from apftop.bundle import read_bundle
 from apftop.cli_options import asks_servers
 from apftop.derive.frame import frame
 from apftop.errors import UNREAD
-from apftop.output import complain, write
+from apftop.logs.read import logs_of
+from apftop.output import complain, said_if_slow, write
 from apftop.parse.body import pick
-from apftop.parse.vocabulary import wanted
+from apftop.parse.vocabulary import wanted_at_once
 from apftop.present import json_text
 from apftop.records.checks import Checks
+from apftop.records.findings import Findings
 from apftop.records.frame import Frame
+from apftop.records.logs import NO_LOGS, Logs
+from apftop.report.causes import reaches
 from apftop.report.document import document, taken_of
-from apftop.report.known import Known, checked_all, taken_in
+from apftop.report.known import Known, checked_all, found_in, taken_in
 from apftop.report.looking import Servers, first_look, next_look, notes, servers, unseen
-from apftop.report.text import text
+from apftop.report.markdown import markdown
+from apftop.report.text import server_text, taken, text
+
+FOUND = 1
+"""The exit code when something as bad as `--fail-on` was found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,16 +40,22 @@ class Look:
 
     frame: Frame
     checks: Checks
+    found: Findings
     source: str
     t0: float | None
     t1: float | None
     interval_s: float | None
     problems: tuple[str, ...]
     notes: tuple[str, ...]
+    logs: Logs = NO_LOGS
 
 
 def report(path: Path | None, options: Mapping[str, Any], *, count_given: bool) -> int:
-    """Print the report, or reports; the exit code is 3 when something that was there could not be read."""
+    """Print the report, or reports.
+
+    The exit code is 3 when something that was there could not be read, else 1 when anything as bad as `--fail-on` was
+    found in any of them.
+    """
     if path is not None and (options["batch"] or count_given or asks_servers(options)):
         raise click.UsageError("-b, -n and options that say which server to ask are for live looks: leave out PATH")
     looks = (
@@ -49,43 +63,55 @@ def report(path: Path | None, options: Mapping[str, Any], *, count_given: bool) 
         if path is not None
         else _live(options, endless=options["batch"] and not count_given)
     )
-    unread = False
+    unread = failed = False
     for look in looks:
         _show(look, options["output"], lines=options["batch"] or options["count"] > 1)
         unread = unread or _unread(look)
-    return UNREAD if unread else 0
+        failed = failed or (options["fail_on"] is not None and reaches(look.found, options["fail_on"]))
+    return UNREAD if unread else FOUND if failed else 0
 
 
 def _bundle(path: Path, options: Mapping[str, Any]) -> Look:
-    families = wanted()
+    families = wanted_at_once()
     bundle = read_bundle(path, lambda chunks, kind, encoding: pick(chunks, kind, encoding, families))
     known = taken_in(bundle.samples)
     seen, checks = frame(known.state, options["request_timeout"]), checked_all(known)
     times = bundle.times
     source = f"{path} ({times.source})" if times.source else str(path)
+    logs = _logs(path, options)
+    found, told = found_in(seen, checks, logs, times.t1), (*unseen(seen), *logs.problems)
     if not times.shown:
-        return Look(seen, checks, source, None, None, times.interval_s, bundle.problems, unseen(seen))
+        return Look(seen, checks, found, source, None, None, times.interval_s, bundle.problems, told, logs)
     t0, t1 = times.t0 or seen.t0, times.t1 or seen.t1
-    return Look(seen, checks, source, t0, t1, times.interval_s or _window(seen), bundle.problems, unseen(seen))
+    return Look(seen, checks, found, source, t0, t1, times.interval_s or _window(seen), bundle.problems, told, logs)
 
 
 def _live(options: Mapping[str, Any], *, endless: bool) -> Iterator[Look]:
+    logs = _logs(None, options)
     at = servers(options)
     samples, left_out = first_look(at, options["interval"])
     known = taken_in(samples)
     number = 1
     while True:
-        yield _live_look(known, at, options, left_out)
+        yield _live_look(known, at, options, logs, (*logs.problems, *left_out))
         if not endless and number >= options["count"]:
             return
         number, left_out = number + 1, ()
         known = taken_in(next_look(at, options["interval"]), known)
 
 
-def _live_look(known: Known, at: Servers, options: Mapping[str, Any], left_out: tuple[str, ...]) -> Look:
+def _live_look(known: Known, at: Servers, options: Mapping[str, Any], logs: Logs, left_out: tuple[str, ...]) -> Look:
     seen = frame(known.state, options["request_timeout"])
     interval = seen.t1 - seen.t0 if seen.t0 is not None and seen.t1 is not None else None
-    return Look(seen, checked_all(known), at.source, seen.t0, seen.t1, interval, (), (*notes(at, seen), *left_out))
+    checks = checked_all(known)
+    told = (*notes(at, seen), *left_out)
+    found = found_in(seen, checks, logs)
+    return Look(seen, checks, found, at.source, seen.t0, seen.t1, interval, (), told, logs)
+
+
+def _logs(path: Path | None, options: Mapping[str, Any]) -> Logs:
+    with said_if_slow("still reading the logs; ctrl+c ends"):
+        return logs_of(path, options["client_logs"], options["audit_logs"])
 
 
 def _window(seen: Frame) -> float | None:
@@ -94,13 +120,19 @@ def _window(seen: Frame) -> float | None:
 
 def _show(look: Look, output: str, *, lines: bool) -> None:
     if output == "json":
-        taken = taken_of(look.t0, look.t1, look.interval_s)
-        found = document(look.frame, look.source, taken, (*look.problems, *look.notes), look.checks)
-        write(json_text(json.dumps(found, ensure_ascii=False, allow_nan=False, indent=None if lines else 2)))
+        when = taken_of(look.t0, look.t1, look.interval_s)
+        made = document(
+            look.frame, look.source, when, (*look.problems, *look.notes), look.checks, look.found, look.logs
+        )
+        write(json_text(json.dumps(made, ensure_ascii=False, allow_nan=False, indent=None if lines else 2)))
         complain(_problems(look))
+    elif output == "md":
+        complain((*look.problems, *look.notes))
+        when_text = taken(look.t0, look.t1, look.interval_s)
+        write(markdown(look.found, look.source, when_text, server_text(look.frame, look.checks)))
     else:
         complain((*look.problems, *look.notes))
-        write(text(look.frame, look.source, look.t0, look.t1, look.interval_s, look.checks))
+        write(text(look.frame, look.source, look.t0, look.t1, look.interval_s, look.checks, look.found))
 
 
 def _problems(look: Look) -> list[str]:

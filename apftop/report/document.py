@@ -7,9 +7,14 @@ from typing import Any
 
 from apftop import __version__
 from apftop.records.checks import Checks, LevelChecks, ReplicaChecks, Start
+from apftop.records.findings import Findings
 from apftop.records.frame import Flow, Frame, Inside, Level, LevelTotal, Recent, Replica, Request, Schema, Totals
+from apftop.records.logs import NO_LOGS, Logs
 from apftop.records.measures import Counts, Execution, Quantile, Utilization, Waits, Window
+from apftop.report.behind import backend_json, callbacks_json
+from apftop.report.causes import findings_json
 from apftop.report.checks import check_json, level_json, start_json
+from apftop.report.logs import logs_json
 from apftop.report.numbers import number, when
 
 SCHEMA = "apftop.report/1"
@@ -18,7 +23,13 @@ Json = dict[str, Any]
 
 
 def document(
-    frame: Frame, source: str, taken: Json, problems: tuple[str, ...] = (), checks: Checks | None = None
+    frame: Frame,
+    source: str,
+    taken: Json,
+    problems: tuple[str, ...] = (),
+    checks: Checks | None = None,
+    found: Findings = Findings(),  # noqa: B008  frozen
+    logs: Logs = NO_LOGS,
 ) -> Json:
     """The whole report. `taken` is `{t0, t1, interval_s}` as noted by the taker; see `taken_of` for live looks."""
     checks = checks or {}
@@ -29,9 +40,16 @@ def document(
         "apftop": __version__,
         "taken": taken,
         "source": source,
+        **findings_json(found),
+        **logs_json(logs),
         "replicas": {
-            name: _replica(replica, checks.get(name, ReplicaChecks())) for name, replica in frame.replicas.items()
+            name: {
+                **_replica(replica, checks.get(name, ReplicaChecks())),
+                "verdict": found.replicas.get(name, "unknown"),
+            }
+            for name, replica in frame.replicas.items()
         },
+        "callbacks": callbacks_json(frame.callbacks),
         "totals": _totals(frame.totals),
         "flows": [
             ({} if single else {"replica": replica.name}) | _flow(flow)
@@ -65,7 +83,7 @@ def _replica(replica: Replica, checks: ReplicaChecks) -> Json:
         "version": replica.version,
         "kind": replica.kind,
         "apf": replica.apf,
-        "endpoints": dict(replica.endpoints),
+        "endpoints": {**replica.endpoints, "callbacks": replica.callbacks},
         "server_concurrency": number(replica.server_concurrency),
         "nominal_sum": number(replica.nominal_sum),
         "naive_nominal_sum": number(replica.naive_nominal_sum),
@@ -95,6 +113,7 @@ def _replica(replica: Replica, checks: ReplicaChecks) -> Json:
         "window": _window(replica.window),
         "levels": {name: _level(level, checks.levels.get(name)) for name, level in replica.levels.items()},
         "schemas": {name: _schema(schema) for name, schema in replica.schemas.items()},
+        "backend": backend_json(replica.backend),
         "sources": dict(replica.sources),
         "cannot_fill": list(replica.cannot_fill),
         "unknown": {"families": list(replica.unknown_families), "columns": list(replica.unknown_columns)},

@@ -16,8 +16,9 @@ from apftop.fetch import Manner, Turn, ask, run
 from apftop.lanes import too_long
 from apftop.live import fold
 from apftop.output import SLOW_S, said_if_slow
-from apftop.parse.body import picker_of_apf
-from apftop.parse.vocabulary import asked_names
+from apftop.parse.body import picker_of_all
+from apftop.parse.vocabulary import asked_at_once
+from apftop.poll.callbacks import ask_callbacks
 from apftop.poll.discover import Found, discovered
 from apftop.poll.leases import PATH as LEASES_PATH
 from apftop.records.frame import Frame
@@ -71,7 +72,7 @@ async def _found(way: Access) -> Found:
 
 
 def first_look(at: Servers, interval_s: float) -> tuple[list[Sample], tuple[str, ...]]:
-    """Two looks at each server, and one at the leases; and a line for each dump that the first look leaves out.
+    """Two looks at each server, one at leases and callbacks, and a line for each dump that the first look leaves out.
 
     The second asks for all, the first for dumps that surely do not hold a server up: they are for the checks, which
     need them at both ends. Blocks. Raises Unreachable.
@@ -81,8 +82,8 @@ def first_look(at: Servers, interval_s: float) -> tuple[list[Sample], tuple[str,
     with _waiting(at, interval_s):
         samples = run(at.accesses, turns, manner_of_looks())
     answering = {sample.replica for sample in samples if sample.status is not None}
-    leases = asyncio.run(_leases([access for access in at.accesses if access.name in answering]))
-    return samples + leases, sizes.notes()
+    heard = [access for access in at.accesses if access.name in answering]
+    return samples + asyncio.run(_leases(heard)) + asyncio.run(_callbacks(heard)), sizes.notes()
 
 
 def next_look(at: Servers, interval_s: float) -> list[Sample]:
@@ -135,9 +136,21 @@ async def _leases(accesses: Sequence[Access]) -> list[Sample]:
     return samples
 
 
+async def _callbacks(accesses: Sequence[Access]) -> list[Sample]:
+    """Webhooks and APIServices by the first server that tells or refuses them, and what went wrong on the way."""
+    samples: list[Sample] = []
+    for access in accesses:
+        async with open_session(access, manner_of_looks()) as session:
+            told, answered = await ask_callbacks(session, access, manner_of_looks())
+        samples += told
+        if answered:
+            break
+    return samples
+
+
 def manner_of_looks() -> Manner:
-    """How one look asks: metrics by family, and only those kept."""
-    return Manner(families=asked_names(), picker=picker_of_apf)
+    """How one look asks: metrics by family, those of what lies behind the queues too, and only these kept."""
+    return Manner(families=asked_at_once(), picker=picker_of_all)
 
 
 def notes(at: Servers, seen: Frame) -> tuple[str, ...]:

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from apftop.apf.objects import EXEMPT
 from apftop.present import UNKNOWN, interval, percent, plain, rate, seconds, utc, whole
 from apftop.records.checks import Checks, LevelChecks, ReplicaChecks
+from apftop.records.findings import Findings
 from apftop.records.frame import Frame, Level, Replica
+from apftop.report.causes import finding_lines
 from apftop.report.checks import check_lines
 from apftop.sheets.verdicts import TEXTS
 
@@ -50,17 +52,35 @@ def text(
     t1: float | None,
     interval_s: float | None,
     checks: Checks | None = None,
+    found: Findings | None = None,
 ) -> str:
-    """The whole report."""
-    lines = [f"{plain(source)}  {_taken(t0, t1, interval_s)}"]
+    """The whole report: what was found comes first, where it was looked for."""
+    lines = [f"{plain(source)}  {taken(t0, t1, interval_s)}"]
+    if found is not None:
+        lines += ["", *finding_lines(found)]
+    return _joined([*lines, *_servers(frame, checks or {})])
+
+
+def server_text(frame: Frame, checks: Checks) -> str:
+    """What each server says, and their sums."""
+    return _joined(_servers(frame, checks)).lstrip("\n")
+
+
+def _servers(frame: Frame, checks: Checks) -> list[str]:
+    lines: list[str] = []
     for name, replica in frame.replicas.items():
-        lines += ["", *_replica(replica, (checks or {}).get(name, ReplicaChecks()))]
+        lines += ["", *_replica(replica, checks.get(name, ReplicaChecks()))]
     if len(frame.replicas) > 1:
         lines += ["", *_totals(frame)]
+    return lines
+
+
+def _joined(lines: Iterable[str]) -> str:
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
-def _taken(t0: float | None, t1: float | None, interval_s: float | None) -> str:
+def taken(t0: float | None, t1: float | None, interval_s: float | None) -> str:
+    """When it was looked, and for how long."""
     if interval_s is not None and t0 is not None:
         return f"{utc(t0)} .. {utc(t1)} ({interval_s:.3g} s)"
     if interval_s is not None:

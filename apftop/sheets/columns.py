@@ -7,7 +7,7 @@ from apftop.sheets.sheet import Column
 TWO_METRICS = "two answers of metrics, without apftop's own requests"
 
 REPLICA = Column(
-    "replica", "REPLICA", 10, "API server that the row is about", "the server asked", "text", 40, rank=1, ends=True
+    "replica", "REPLICA", 7, "API server that the row is about", "the server asked", "text", 40, rank=1, ends=True
 )
 LEVEL = Column("level", "LEVEL", 14, "priority level", "dump_priority_levels, objects, metrics", "text", most=40)
 SCHEMA = Column("schema", "SCHEMA", 14, "flow schema", "objects, metrics, dump_requests", "text", most=40)

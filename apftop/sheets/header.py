@@ -15,6 +15,8 @@ from apftop.records.moment import Moment
 from apftop.records.raw import Endpoint
 from apftop.sheets.answering import answers, hidden, in_short, left_out, reach, servers
 from apftop.sheets.figures import STALE
+from apftop.sheets.finding_text import MARKS as FINDING_MARKS
+from apftop.sheets.finding_text import SIGNS
 from apftop.sheets.look import Look
 from apftop.sheets.scope import is_late, metrics_stale, replicas_of
 from apftop.sheets.sheet import Cell, Mark
@@ -49,6 +51,7 @@ def header(moment: Moment, look: Look, now: float, width: int, marks: Sequence[C
     """
     moment = replace(moment, now=max(moment.now, now))
     lines = [_fitted(_first(moment, marks), width), _fitted(_second(moment, look), width)]
+    lines += [_fitted(parts, width) for parts in (_worst_finding(moment),) if parts]
     told = [Part(0, line, "warn") for line in _problems(moment, width)]
     if moment.news and len(told) < MOST_PROBLEMS:
         told.append(Part(0, plain(moment.news[-1]), "dim"))
@@ -96,7 +99,7 @@ def _width(parts: Sequence[Part]) -> int:
 def _first(moment: Moment, marks: Sequence[Cell]) -> list[Part]:
     parts = [Part(6, "apftop"), *(Part(0, mark.text, mark.mark) for mark in marks)]
     parts += [Part(3, plain(moment.source), cuts=True), *_versions(moment), *_seen(moment)]
-    return [*parts, *_doubtful(moment), _verdict(moment)]
+    return [*parts, *_doubtful(moment), *_whole(moment), _verdict(moment)]
 
 
 def _versions(moment: Moment) -> Iterable[Part]:
@@ -136,8 +139,26 @@ def _doubtful(moment: Moment) -> Iterable[Part]:
         yield Part(1, f"doubtful: {found[0]}{f', +{len(found) - 1}' if found[1:] else ''}", "warn", cuts=True)
 
 
+def _whole(moment: Moment) -> Iterable[Part]:
+    """The verdict of the whole, once there is one."""
+    found = moment.findings.verdict
+    if found != "unknown":
+        yield Part(1, f"verdict {found}", "good" if found == "quiet" else "warn")
+
+
+def _worst_finding(moment: Moment) -> list[Part]:
+    """What is found first, and how many more clients or the cluster suffer from; nothing where it is all calm."""
+    found = [one for one in moment.findings.found if one.severity != "info"]
+    if not found:
+        return []
+    first = found[0]
+    text = f"{SIGNS[first.severity]} {first.severity}: {first.title}"
+    more = [Part(0, f"+{len(found) - 1} more: 7")] if found[1:] else []
+    return [Part(1, text, FINDING_MARKS[first.severity], cuts=True), *more]
+
+
 def _verdict(moment: Moment) -> Part:
-    """The worst level of all replicas in words, whatever the reader looks at; here is the place of the verdict.
+    """The worst level of all replicas in words, whatever the reader looks at.
 
     What a replica said last that does not answer any more is told where the others are well.
     """

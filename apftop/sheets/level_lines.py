@@ -7,12 +7,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from apftop.records.checks import LevelChecks, Verdict
+from apftop.records.findings import Severity
 from apftop.records.frame import Level, LevelState, LevelTotal, Recent
 from apftop.records.measures import Quantile
 from apftop.records.moment import Moment, Trend
 from apftop.records.raw import Endpoint
 from apftop.sheets.answering import answers
 from apftop.sheets.figures import add, greatest, highest
+from apftop.sheets.findings import of_level
 from apftop.sheets.look import SUM, Look
 from apftop.sheets.scope import is_stale, metrics_stale, replicas_of, within
 from apftop.sheets.sheet import RowKey
@@ -29,7 +31,8 @@ class Line:
 
     `full` is a share of time and `full_of_life` says that it is over the life of the level; `nobody_waits` that
     no request waits. Rates are a second, or counts over the window. `verdict` is what its checks come to, and `checks`
-    are those that its waits are held against, of a sum those of the replica that is worst. The last four are of a sum.
+    are those that its waits are held against, of a sum those of the replica that is worst. `found` is how bad the worst
+    finding of the level is. The last four are of a sum.
     """
 
     key: RowKey
@@ -54,6 +57,7 @@ class Line:
     trend: Trend | None
     verdict: Verdict | None
     checks: LevelChecks | None
+    found: Severity | None
     counts: bool
     lost: bool
     metrics_stale: bool
@@ -110,6 +114,7 @@ def _line(place: Place, moment: Moment, *, counts: bool) -> Line:
         trend=moment.trends.get((replica.name, level.name)),
         verdict=checks.verdict if checks else None,
         checks=checks,
+        found=of_level(moment, level.name, replica.name),
         counts=counts,
         lost=not answers(moment, replica),
         metrics_stale=metrics_stale(moment, replica),
@@ -180,6 +185,7 @@ def _sum(total: LevelTotal, group: Sequence[Place], moment: Moment, *, counts: b
         trend=_added_trend([part.trend for part in parts]),
         verdict=worst_verdict(part.verdict for part in parts),
         checks=max((part.checks for part in parts if part.checks), key=_strange, default=None),
+        found=of_level(moment, hurt.level.name),
         counts=counts,
         lost=False,
         metrics_stale=any(part.metrics_stale for part in parts),

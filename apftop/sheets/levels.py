@@ -21,6 +21,7 @@ from apftop.sheets.figures import (
     seconds,
     words,
 )
+from apftop.sheets.findings import SIGN, sign
 from apftop.sheets.level_lines import Line, lines
 from apftop.sheets.look import SUM, Look, View
 from apftop.sheets.scope import nobody, tells_apart, title
@@ -39,7 +40,7 @@ LEAST_WAIT_S = 0.001
 
 def table(moment: Moment, look: Look) -> Table:
     """The levels in scope, the worst first."""
-    shown = (LEVEL, *_where(moment, look), *REST)
+    shown = (FOUND, LEVEL, *_where(moment, look), *REST)
     found = lines(moment, look)
     rows = tuple(
         Row(line.key, cells_of(shown, line), _mark(line), {"view": View.SCHEMAS.value} | about, about)
@@ -141,13 +142,14 @@ def _skew(line: Line) -> Cell:
 
 DISPATCHED, REJECTED = (replace(one, source=DUMPS_OR_METRICS) for one in (columns.DISPATCHED, columns.REJECTED))
 
+FOUND: Shown[Line] = Shown(SIGN, lambda line: sign(line.found))
 LEVEL: Shown[Line] = Shown(columns.LEVEL, lambda line: words(line.level))
 REPLICA: Shown[Line] = Shown(columns.REPLICA, lambda line: words(line.replica))
 WORST: Shown[Line] = Shown(
     Column(
         "worst",
         "WORST REPLICA",
-        18,
+        15,
         "how many of the replicas that have this level are in the state shown, and the one that is worst off, whose "
         "state it is",
         "the rows of the replicas",
@@ -282,7 +284,7 @@ REST: tuple[Shown[Line], ...] = (
         Column(
             "trend",
             "TREND",
-            10,
+            8,
             "the latest points up to now: waiting requests (w, up to the most of them) if any waited, else seats in "
             "use (s, up to the current limit); the lowest bar is 0, a dot is unknown",
             "the samples of this run",

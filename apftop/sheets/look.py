@@ -18,6 +18,7 @@ class View(StrEnum):
     REQUESTS = "requests"
     CLIENTS = "clients"
     REPLICAS = "replicas"
+    FINDINGS = "findings"
     CHECKS = "checks"
 
 

@@ -10,10 +10,11 @@ Entry = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Some entries under a title."""
+    """Some entries under a title; `lines` are to be shown as they are, such as commands."""
 
     title: str
     entries: tuple[Entry, ...]
+    lines: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,12 +7,14 @@ from dataclasses import dataclass, replace
 from apftop import present
 from apftop.records.asking import Plan
 from apftop.records.checks import ReplicaChecks
+from apftop.records.findings import Severity
 from apftop.records.frame import Replica
 from apftop.records.moment import Moment
 from apftop.records.raw import Endpoint
 from apftop.sheets import columns
 from apftop.sheets.answering import Reach, left_out, problems, reach, reach_text
 from apftop.sheets.figures import BLANK, STALE, UNKNOWN, add, count, marked, number, rejections, words
+from apftop.sheets.findings import SIGN, of_replica, sign
 from apftop.sheets.look import Look, View
 from apftop.sheets.scope import is_stale, metrics_stale, nobody, replicas_of, title
 from apftop.sheets.sheet import Cell, Column, Mark, Row
@@ -38,6 +40,7 @@ class Line:
     stale: bool
     old: bool
     checks: ReplicaChecks | None
+    found: Severity | None
 
 
 def table(moment: Moment, look: Look) -> Table:
@@ -68,6 +71,7 @@ def _line(replica: Replica, moment: Moment, look: Look) -> Line:
         stale=metrics_stale(moment, replica),
         old=is_stale(moment, replica, Endpoint.LEVELS.value),
         checks=moment.checks.get(replica.name),
+        found=of_replica(moment, replica.name),
     )
 
 
@@ -157,6 +161,7 @@ def _left_out(line: Line) -> Cell:
 
 
 SHOWN: tuple[Shown[Line], ...] = (
+    Shown(SIGN, lambda line: sign(line.found)),
     Shown(replace(columns.REPLICA, width=14, rank=0), lambda line: words(line.replica.name)),
     Shown(
         Column(
@@ -197,7 +202,7 @@ SHOWN: tuple[Shown[Line], ...] = (
         lambda line: words("extension" if line.replica.kind == "extension" else line.replica.apf),
     ),
     Shown(
-        Column("worst", "WORST LEVEL", 14, "the level that is worst off", "its levels", "text", most=50, rank=1),
+        Column("worst", "WORST LEVEL", 11, "the level that is worst off", "its levels", "text", most=50, rank=1),
         _worst,
     ),
     Shown(

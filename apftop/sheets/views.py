@@ -7,7 +7,19 @@ from dataclasses import dataclass
 
 from apftop.records.moment import Moment
 from apftop.records.raw import Endpoint
-from apftop.sheets import check_page, checks, clients, levels, queues, replicas, request_page, requests, schemas
+from apftop.sheets import (
+    check_page,
+    checks,
+    clients,
+    finding_page,
+    findings,
+    levels,
+    queues,
+    replicas,
+    request_page,
+    requests,
+    schemas,
+)
 from apftop.sheets.filter import FilterError, matching, parse
 from apftop.sheets.look import Look, View
 from apftop.sheets.order import held, ordered
@@ -32,6 +44,7 @@ VIEWS: Mapping[View, Viewed] = {
     View.REQUESTS: Viewed(requests.table, frozenset({Endpoint.REQUESTS}), request_page.page),
     View.CLIENTS: Viewed(clients.table, frozenset({Endpoint.REQUESTS})),
     View.REPLICAS: Viewed(replicas.table),
+    View.FINDINGS: Viewed(findings.table, frozenset({Endpoint.REQUESTS}), finding_page.page),
     View.CHECKS: Viewed(checks.table, frozenset({Endpoint.QUEUES, Endpoint.REQUESTS}), check_page.page),
 }
 

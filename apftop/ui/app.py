@@ -17,10 +17,14 @@ from textual.screen import Screen
 from textual.timer import Timer
 
 from apftop.daemon import in_daemon
+from apftop.findings.summary import summary
 from apftop.present import plain, utc
 from apftop.records.asking import Demand
+from apftop.records.findings import Finding
 from apftop.records.moment import Moment
 from apftop.records.raw import Sample
+from apftop.sheets.finding_text import script
+from apftop.sheets.findings import found_by
 from apftop.sheets.look import Look, View
 from apftop.sheets.sheet import Cell, RowKey, Sheet
 from apftop.ui import steps
@@ -284,17 +288,42 @@ class Apftop(Ending, inherit_bindings=False):
         self.push_screen(Help(self._sheet))
 
     def action_copy(self) -> None:
-        """Copy the row as text, with when and where it was true."""
-        row, moment = self.table.row, self._moment
-        if row is None or moment is None or self._driver is None:
+        """Copy the row as text, with when and where it was true; on the page of a finding, its change as commands."""
+        row, moment, found = self.table.row, self._moment, self._finding()
+        if found is not None and found.change is not None and isinstance(self.screen, Opened):
+            self._send(script(found.change), "the change with its rollback")
+            return
+        if row is None or moment is None:
             self._say("there is no row to copy")
             return
-        sequence = copying(f"{utc(moment.now)} {plain(moment.source)} {in_words(self._sheet, row)}", os.environ)
+        self._send(f"{utc(moment.now)} {plain(moment.source)} {in_words(self._sheet, row)}", "the row")
+
+    def action_summary(self) -> None:
+        """Copy the finding of the page or of the row as five lines."""
+        moment, found = self._moment, self._finding()
+        if moment is None or found is None:
+            self._say("there is no finding to copy here: 7 shows them")
+            return
+        self._send(summary(found, moment.frame), "a summary in five lines")
+
+    def _finding(self) -> Finding | None:
+        """The finding of the page that is read, else of the row that the cursor is on."""
+        row, page = self.table.row, self.screen
+        at, key = (page.look, page.key) if isinstance(page, Opened) else (self.look, row.key if row else None)
+        if self._moment is None or key is None or at.view is not View.FINDINGS:
+            return None
+        return found_by(self._moment, key)
+
+    def _send(self, text: str, what: str) -> None:
+        """Have the terminal copy a text."""
+        sequence = copying(text, os.environ)
+        if self._driver is None:
+            return
         if sequence is None:
-            self._say("the row is too long for a terminal to copy", error=True)
+            self._say(f"{what} is too long for a terminal to copy", error=True)
             return
         self._driver.write(sequence)
-        self._say("the row was sent to the terminal's clipboard; if nothing pastes, w writes a bundle")
+        self._say(f"{what} was sent to the terminal's clipboard; if nothing pastes, w writes a bundle")
 
     def action_write(self) -> None:
         if self._moment is None or not self._moment.samples:

@@ -27,6 +27,7 @@ def copying(text: str, environment: Mapping[str, str]) -> str | None:
 
 
 def in_words(sheet: Sheet, row: Row) -> str:
-    """A row as one line of text: what it is a row of, and each of its cells after its column's title."""
-    told = (f"{column.title} {cell.text}" for column, cell in zip(sheet.columns, row.cells, strict=True))
+    """A row as one line of text: what it is a row of, and each cell that says something after its column's title."""
+    cells = zip(sheet.columns, row.cells, strict=True)
+    told = (f"{column.title} {cell.text}" for column, cell in cells if cell.text)
     return f"{sheet.title}: {', '.join(told)}"

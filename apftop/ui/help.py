@@ -25,6 +25,7 @@ SIGNS = (
     ("~", "old: not renewed when it should have been; of a sum or a worst one: not known of all replicas"),
     ("1s-2s, <=5ms, >60s", "the bounds between which a wait lies; > is beyond the last one"),
     ("dumps 1s, over 2s", "the oldest of the newest answers, and what time rates are of; stale: asked again in vain"),
+    ("!!, !, i", "of what is found: critical, warning, worth knowing; all of it in view 7"),
     ("! …", "what is wrong, and what to do; all of it in view 6, and by `apftop doctor`"),
     ("click", "on a row, a title or a key; twice on a row to go into it"),
 )

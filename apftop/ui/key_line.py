@@ -15,8 +15,9 @@ from apftop.sheets.look import View
 from apftop.ui.keys import KEYS, VIEWS, keys_of
 
 # Of the keys that are no views these are told, as far as there is room.
-_SHORT = ("help", "filter", "quit", "model", "freeze", "hold", "copy", "write")
+_SHORT = ("help", "filter", "quit", "model", "freeze", "hold", "copy", "summary", "write")
 _OTHERS = sorted((one for one in KEYS if one.id in _SHORT), key=lambda one: _SHORT.index(one.id or ""))
+_OF_VIEW = {View.FINDINGS: "summary"}
 
 
 class Part(NamedTuple):
@@ -33,11 +34,18 @@ class Part(NamedTuple):
 
 
 def parts(view: View, width: int) -> tuple[Part, ...]:
-    """The keys that fit a width, views first; on a narrow screen only the current view has its name."""
+    """The keys that fit a width, views first; where that is narrow the names of other views go, the last one first.
+
+    The key for help, and what only this view has, are told before the names of other views.
+    """
     line = [_part(one, one.description, current=one.description == view.value) for one in VIEWS]
-    if sum(part.width for part in line) > width:
-        line = [part if part.current else part._replace(name=" ") for part in line]
-    line += [_part(one, one.id or "") for one in _OTHERS]
+    others = sorted(_OTHERS, key=lambda one: one.id not in ("help", _OF_VIEW.get(view)))
+    told = [_part(one, one.id or "") for one in others]
+    wanted = sum(part.width for part in told[: 1 + (view in _OF_VIEW)])
+    for at in reversed(range(len(line))):
+        if sum(part.width for part in line) + wanted - 1 > width and not line[at].current:
+            line[at] = line[at]._replace(name=" ")
+    line += told
     taken = 0
     for at, part in enumerate(line):
         taken += part.width

@@ -8,8 +8,7 @@ from textual.binding import Binding
 
 from apftop.sheets.look import View
 
-# 7 is kept for a view that is to come before the checks: the digits of views stay what they are.
-DIGITS: Final = dict(zip(View, "1234568", strict=True))
+DIGITS: Final = dict(zip(View, "12345678", strict=True))
 VIEWS: Final = tuple(
     Binding(DIGITS[view], f"view('{view.value}')", view.value, id=f"view.{view.value}") for view in View
 )
@@ -32,6 +31,7 @@ KEYS: Final = (
     Binding("ctrl+r,f5", "wake", "poll now, also servers that are left alone", id="wake"),
     Binding("w", "write", "write what is on the screen as a bundle", id="write"),
     Binding("y", "copy", "copy the row as text", id="copy"),
+    Binding("Y", "summary", "copy a finding as five lines for a chat", id="summary"),
     Binding("colon,ctrl+p", "command_palette", "find an action by its name", id="palette"),
     Binding("question_mark,h,f1", "help", "help", id="help"),
     Binding("ctrl+z", "suspend_process", "suspend", id="suspend"),

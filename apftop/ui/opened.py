@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+
 from apftop.sheets.look import Look
 from apftop.sheets.page import Page, Section
 from apftop.sheets.sheet import RowKey
@@ -12,6 +16,11 @@ GONE = Section("Gone since: this is what was last known", ())
 
 class Opened(Scrolled):
     """A page of one row of a view, looked at as the reader did when they opened it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("Y", "app.summary", "copy a finding as five lines for a chat", id="page.summary"),
+        Binding("y", "app.copy", "copy the commands of a finding, else the row", id="page.copy"),
+    ]
 
     def __init__(self, page: Page, look: Look, key: RowKey) -> None:
         super().__init__(page)

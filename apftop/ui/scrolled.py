@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterable
+from functools import partial
+from textwrap import wrap
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -16,19 +17,28 @@ from textual.widgets import Static
 from apftop.sheets.page import Entry, Page
 
 _INDENT = 22
+# Names have hyphens: they stay in one piece where that is possible.
+_folded = partial(wrap, break_on_hyphens=False)
+BULLET = "-"
+"""An entry of this name is one of a list, and takes the whole width."""
 
 
 def text_of(page: Page, width: int) -> Content:
     """All of a page, as wide as that."""
     parts: list[str | Content | tuple[str, str]] = []
     for section in page.sections:
-        parts += [(f"{section.title}\n", "bold underline"), "\n".join(_lines(section.entries, width)), "\n\n"]
+        titles = _folded(section.title, max(20, width)) or [""]
+        lines = (*_lines(section.entries, width), *section.lines)
+        parts += [("\n".join(titles) + "\n", "bold underline"), "\n".join(lines), "\n\n"]
     return Content.assemble(*parts)
 
 
 def _lines(entries: Iterable[Entry], width: int) -> Iterable[str]:
     for name, meaning in entries:
-        lines = textwrap.wrap(meaning, max(20, width - _INDENT)) or [""]
+        if name == BULLET:
+            yield from _folded(f"{BULLET} {meaning}", max(20, width), subsequent_indent="  ")
+            continue
+        lines = [line for part in meaning.split("\n\n") for line in _folded(part, max(20, width - _INDENT))] or [""]
         if len(name) < _INDENT:
             yield f"{name:<{_INDENT}}{lines[0]}"
         else:

@@ -48,7 +48,10 @@ class Table(ScrollView, can_focus=True, inherit_bindings=False):
         Binding("g,home", "top", "first row", id="row.first"),
         Binding("G,end", "bottom", "last row", id="row.last"),
         Binding(
-            "enter", "open", "go into the row: schemas, queues, requests; the page of a request or a check", id="open"
+            "enter",
+            "open",
+            "go into the row: schemas, queues, requests; the page of a request, a finding or a check",
+            id="open",
         ),
     ]
 

@@ -13,13 +13,16 @@ from click.testing import CliRunner, Result
 
 from apftop.cli import cli
 from apftop.records.raw import FLOW_SCHEMA_UID, LEVEL_UID
-from tests.collect.saved import CONFIGS, DUMP, SCHEMAS, TEXT
+from tests.collect.saved import APISERVICES, CONFIGS, DUMP, NO_WEBHOOKS, SCHEMAS, TEXT, WEBHOOKS
 from tests.derive.build import dispatched, exposition, histogram, table
 from tests.reach.credentials import config
 from tests.reach.server import Ca, Reply, Server
 
 DUMPS = "/debug/api_priority_and_fairness/"
 GROUP = "/apis/flowcontrol.apiserver.k8s.io"
+VALIDATING = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
+MUTATING = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations"
+AGGREGATED = "/apis/apiregistration.k8s.io/v1/apiservices"
 LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"
 SLICES = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices"
 REQUESTS = ("PriorityLevelName", "FlowSchemaName", "QueueIndex", "RequestIndexInQueue", "FlowDistingsher", "ArriveTime")
@@ -59,6 +62,9 @@ def answers(
         GROUP: Reply(200, as_json(groups), kind),
         f"{GROUP}/v1/flowschemas": Reply(200, SCHEMAS, kind),
         f"{GROUP}/v1/prioritylevelconfigurations": Reply(200, CONFIGS, kind),
+        VALIDATING: Reply(200, WEBHOOKS, kind),
+        MUTATING: Reply(200, NO_WEBHOOKS, kind),
+        AGGREGATED: Reply(200, APISERVICES, kind),
         LEASES: Reply(200, as_json({"kind": "LeaseList", "items": leases}), kind),
         SLICES: Reply(200, as_json({"items": [_slice(server) for server in slices]}), kind),
         "/version": Reply(200, as_json({"gitVersion": release}), kind),

@@ -10,7 +10,7 @@ from pathlib import Path
 from apftop.bundle import Bundle, read_bundle
 from apftop.collect.writer import write_bundle
 from apftop.parse.body import pick
-from apftop.parse.vocabulary import wanted
+from apftop.parse.vocabulary import wanted_at_once
 from apftop.records.raw import FLOW_SCHEMA_UID, LEVEL_UID, Endpoint, Sample
 from tests.recording import SHIPPED, Recording, Scrape, recordings
 
@@ -45,12 +45,23 @@ CONFIGS = (
     b'{"name":"load","uid":"uid-load"},"spec":{"type":"Limited","limited":{"nominalConcurrencyShares":10,'
     b'"limitResponse":{"type":"Reject"}}}}]}'
 )
+NO_WEBHOOKS = b'{"kind":"MutatingWebhookConfigurationList","apiVersion":"admissionregistration.k8s.io/v1","items":[]}'
+WEBHOOKS = (
+    b'{"kind":"ValidatingWebhookConfigurationList","apiVersion":"admissionregistration.k8s.io/v1","items":[{"metadata":'
+    b'{"name":"checks"},"webhooks":[{"name":"check.kyverno.svc","clientConfig":{"service":{"namespace":"kyverno",'
+    b'"name":"kyverno-svc"}},"rules":[{"operations":["CREATE"],"apiGroups":[""],"resources":["pods"]}]}]}]}'
+)
+APISERVICES = (
+    b'{"kind":"APIServiceList","apiVersion":"apiregistration.k8s.io/v1","items":[{"metadata":{"name":"v1."},"spec":'
+    b'{"version":"v1"}},{"metadata":{"name":"v1beta1.metrics.k8s.io"},"spec":{"group":"metrics.k8s.io","service":'
+    b'{"namespace":"kube-system","name":"metrics-server"}}}]}'
+)
 LEASES = b'{"kind":"LeaseList","items":[{"metadata":{"name":"apiserver-a"},"spec":{}}]}'
 
 
 def read(path: Path) -> Bundle:
     def picked(chunks: Iterable[bytes], kind: str, encoding: str) -> tuple[bytes, str]:
-        return pick(chunks, kind, encoding, wanted())
+        return pick(chunks, kind, encoding, wanted_at_once())
 
     return read_bundle(path, picked)
 
@@ -75,7 +86,7 @@ def _asked(scrape: Scrape, name: str, wants: tuple[Endpoint, ...]) -> Iterable[S
     for number, endpoint in enumerate(wants):
         sent, body = scrape.t + number * 0.015625, scrape.bodies[endpoint]
         if endpoint is Endpoint.METRICS:
-            body, _ = pick([body], TEXT, "", wanted())
+            body, _ = pick([body], TEXT, "", wanted_at_once())
         yield Sample(
             replica=f"{name}:{6443 + int(scrape.replica)}",
             endpoint=endpoint,

@@ -8,7 +8,19 @@ from pathlib import Path
 import pytest
 
 from apftop.errors import Trouble
-from tests.collect.loopback import DUMPS, GROUP, SLICES, apftop, denied, kubeconfig, names, running
+from tests.collect.loopback import (
+    AGGREGATED,
+    DUMPS,
+    GROUP,
+    MUTATING,
+    SLICES,
+    VALIDATING,
+    apftop,
+    denied,
+    kubeconfig,
+    names,
+    running,
+)
 from tests.reach.server import Ca, Reply, Server
 
 
@@ -29,6 +41,9 @@ def test_all_replicas_are_saved_and_the_report_reads_them(name: str, ca: Ca, tmp
     assert (again.return_value, again.stderr) == (0, "")
     assert list(document["replicas"]) == sorted(names(servers))
     assert document["source"] == f"{target} (context here, cluster c)"
+    told = [replica["endpoints"].pop("callbacks") for replica in document["replicas"].values()]
+    assert sorted(told, key=str) == [200, None, None]
+    assert [one["service"] for one in document["callbacks"]] == ["metrics-server", "kyverno-svc"]
     for replica in document["replicas"].values():
         assert set(replica["endpoints"].values()) == {200}
         assert replica["own"]["flow_schema"] == "load"
@@ -59,6 +74,32 @@ def test_what_is_denied_is_told_with_the_rule_that_grants_it_and_the_rest_is_sav
     assert again.return_value == 3
     assert replica["endpoints"]["dump_queues"] == 403
     assert replica["endpoints"]["metrics"] == 200
+
+
+def test_webhooks_that_may_not_be_read_are_no_fault_and_are_told(ca: Ca, tmp_path: Path) -> None:
+    with running(ca) as (server,):
+        for path in (VALIDATING, MUTATING, AGGREGATED):
+            server.replies[path] = denied(path)
+        config = kubeconfig(server, ca, tmp_path)
+        run = apftop("collect", "--kubeconfig", config, "-o", str(tmp_path / "saved"), "-d", "0.2")
+
+    assert (run.return_value, run.stderr) == (0, "")
+    assert "without webhooks and APIServices, which no server told: see `apftop doctor`" in run.stdout
+    again = apftop("report", str(tmp_path / "saved"), "--output", "json")
+    document = json.loads(again.stdout)
+    (replica,) = document["replicas"].values()
+    assert (again.return_value, replica["endpoints"]["callbacks"], document["callbacks"]) == (0, 403, None)
+
+
+def test_each_kind_of_callback_is_saved_in_a_file_of_its_own(ca: Ca, tmp_path: Path) -> None:
+    with running(ca) as (server,):
+        apftop("collect", "--kubeconfig", kubeconfig(server, ca, tmp_path), "-o", str(tmp_path / "saved"), "-d", "0.2")
+
+    saved = sorted(file.name for file in (tmp_path / "saved").glob("webhooks*"))
+    assert saved == ["webhooks_apiservices.json", "webhooks_mutating.json", "webhooks_validating.json"]
+    (tmp_path / "saved" / "answers.json").unlink()
+    document = json.loads(apftop("report", str(tmp_path / "saved"), "--output", "json").stdout)
+    assert [one["kind"] for one in document["callbacks"]] == ["apiservice", "validating"]
 
 
 def test_one_replica_that_hangs_up_leaves_the_others(ca: Ca, tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from apftop.access import Access
-from apftop.records.raw import OBJECTS, Endpoint, Sample
+from apftop.records.raw import CALLBACKS, OBJECTS, Endpoint, Sample
 from apftop.report.looking import Servers, first_look
 from tests.collect.loopback import DUMPS, GROUP, as_json, denied, running
 from tests.derive.build import level_row, levels_dump
@@ -20,7 +20,7 @@ def looked(*accesses: Access) -> tuple[list[Sample], tuple[str, ...]]:
 
 
 def asked(samples: list[Sample]) -> list[Endpoint]:
-    return [sample.endpoint for sample in samples if sample.endpoint is not Endpoint.LEASES]
+    return [sample.endpoint for sample in samples if sample.endpoint not in (*CALLBACKS, Endpoint.LEASES)]
 
 
 def many_waiting(server: Server, number: int) -> None:

@@ -15,7 +15,22 @@ from apftop.collect.writer import write_bundle
 from apftop.derive.frame import frame
 from apftop.live import fold
 from apftop.records.raw import FLOW_SCHEMA_UID, KEPT_HEADERS, LEVEL_UID, Endpoint, Sample
-from tests.collect.saved import CONFIGS, DUMP, FOLDERS, LEASES, QUEUES, REQUESTS, SAMPLES, SCHEMAS, TEXT, read, saved
+from tests.collect.saved import (
+    CONFIGS,
+    DUMP,
+    FOLDERS,
+    LEASES,
+    NO_WEBHOOKS,
+    QUEUES,
+    REQUESTS,
+    SAMPLES,
+    SCHEMAS,
+    TEXT,
+    WEBHOOKS,
+    read,
+    saved,
+)
+from tests.derive.behind import answer, requests
 from tests.derive.build import dispatched, exposition, histogram, rejected
 
 BODIES = {
@@ -27,6 +42,11 @@ BODIES = {
     Endpoint.REQUESTS: [REQUESTS],
     Endpoint.SCHEMAS: [SCHEMAS],
     Endpoint.CONFIGS: [CONFIGS, b"kind: List\napiVersion: v1\nitems: []\n"],
+    Endpoint.BACKEND: [answer(requests(count)) for count in (3, 8)],
+    Endpoint.VALIDATING: [WEBHOOKS],
+    Endpoint.MUTATING: [NO_WEBHOOKS],
+    Endpoint.APISERVICES: [b"kind: List\napiVersion: v1\nitems: []\n"],
+    Endpoint.WEBHOOKS: [WEBHOOKS],
     Endpoint.DISCOVERY: [b'{"versions":[]}'],
     Endpoint.LEASES: [LEASES],
 }

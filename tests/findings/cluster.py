@@ -350,13 +350,13 @@ def _counted(
         name = f"{PREFIX}request_dispatch_no_accommodation_total"
         lines.append(f"{name}{{{labels}}} {did.no_accommodation if after else 0}")
     arrivals = did.arrivals if after else 0
-    lines += _histogram("work_estimated_seats", labels, WIDTHS, {width: life, did.width: arrivals})
+    lines += _histogram("work_estimated_seats", labels, WIDTHS, _counts((width, life), (did.width, arrivals)))
     ended = did.dispatched if after else 0
     lines += _histogram(
         "request_execution_seconds",
         f'{labels},type="regular"',
         WAIT_BOUNDS,
-        {execution_s: dispatched - ended, did.execution_s: ended},
+        _counts((execution_s, dispatched - ended), (did.execution_s, ended)),
     )
     if not exempt:
         waits: dict[float, int] = {0.0001: dispatched - ended, **(did.waits if after else {})}
@@ -367,6 +367,14 @@ def _counted(
         lengths = {1.0: life, 1.5: arrivals - (did.queue_full + did.concurrency_limit if after else 0)}
         lines += _histogram("request_queue_length_after_enqueue", labels, LENGTHS, lengths)
     return lines
+
+
+def _counts(*samples: tuple[float, int]) -> dict[float, int]:
+    """How often there was each value, where some may be the same."""
+    found: dict[float, int] = {}
+    for value, number in samples:
+        found[value] = found.get(value, 0) + number
+    return found
 
 
 def _histogram(name: str, labels: str, bounds: Sequence[str], samples: Mapping[float, int]) -> list[str]:

@@ -72,7 +72,7 @@ def wanted_protobuf(size: int) -> Iterator[bytes]:
 def test_64_mebibytes_are_picked_and_no_more(stream: Callable[[int], Iterator[bytes]]) -> None:
     picked, _ = pick(stream(64 * MIB), "", "", WANTED)
     assert len(picked) == 64 * MIB
-    with pytest.raises(ParseError, match=r"^more than 64 MiB of flow control series$"):
+    with pytest.raises(ParseError, match=r"^more than 64 MiB of series that apftop reads$"):
         pick(stream(64 * MIB + 1), "", "", WANTED)
 
 
@@ -82,7 +82,7 @@ def test_picking_stops_at_the_limit() -> None:
     block = START.splitlines(keepends=True)[2] * 10_000
     for _ in range(64 * MIB // len(block)):
         picker.feed(block)
-    with pytest.raises(ParseError, match=r"^more than 64 MiB of flow control series$"):
+    with pytest.raises(ParseError, match=r"^more than 64 MiB of series that apftop reads$"):
         picker.feed(block)
 
 

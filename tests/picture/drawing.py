@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from apftop.access import Overrides
+from apftop.causes import Causes, causes
 from apftop.cluster import from_server
 from apftop.demo.running import start_demo
 from apftop.fetch import LOOK, Manner, Turn, run
@@ -54,12 +55,14 @@ def last_moment() -> Moment:
     state = State()
     held: Kept = {}
     shown = moment(state, 0, "", {}, {}, (), {})
+    found = Causes()
     for number, seen in enumerate(samples(), 1):
         for sample in seen:
             state, held = observe(state, sample), keep(held, sample)
         plans = {name: plan(one, Demand()) for name, one in state.replicas.items()}
         shown = moment(state, number, "demo, scenario rush", plans, shown.trends, (), held)
-    return shown
+        found = causes(found, shown.frame, shown.checks, shown.now)
+    return replace(shown, findings=found.found, since=found.since)
 
 
 class _Still:

@@ -23,6 +23,7 @@ PLURALS: Mapping[str, str] = {
     "PriorityLevelConfiguration": "prioritylevelconfigurations",
     "Role": "roles",
     "RoleBinding": "rolebindings",
+    "Service": "services",
     "ValidatingWebhookConfiguration": "validatingwebhookconfigurations",
 }
 

@@ -9,12 +9,16 @@ from pathlib import Path
 
 LOADERS = "loaders"
 MICE = tuple(f"mouse{index}" for index in range(8))
+HOOK_NAMESPACE = "hooks"
+HOOK_ACCOUNT = f"system:serviceaccount:{HOOK_NAMESPACE}:reader"
+"""The account of a webhook that asks the API server before it answers."""
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "admin": ("system:masters",),
     "viewer": (),
     **dict.fromkeys(("elephant", *MICE, "lister", "batch", "control"), (LOADERS,)),
     "nobody": (),
+    HOOK_ACCOUNT: ("system:serviceaccounts", f"system:serviceaccounts:{HOOK_NAMESPACE}"),
 }
 
 

@@ -31,6 +31,11 @@ PATHS = {
 }
 SLICES = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices"
 LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"
+CALLBACKS = (
+    "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations",
+    "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations",
+    "/apis/apiregistration.k8s.io/v1/apiservices",
+)
 HASTY = Manner(connect_s=0.5, first_byte_s=0.5)
 LONG_S = 20.0
 """Longer than anything here takes on a busy machine."""
@@ -55,11 +60,12 @@ class Heard:
 
 
 def forbid_the_rest(server: Server) -> None:
-    """Refuse objects, leases and addresses, so that only lanes ask on."""
+    """Refuse objects, callbacks, leases and addresses, so that only lanes ask on."""
     for path in (
         GROUP,
         SLICES,
         LEASES,
+        *CALLBACKS,
         *(f"{GROUP}/v1/{name}" for name in ("flowschemas", "prioritylevelconfigurations")),
     ):
         server.replies[path] = Reply(403)

@@ -19,7 +19,7 @@ from apftop.poll.lane import CAUSES
 from apftop.poll.pace import Pace
 from apftop.records.asking import Plan
 from apftop.records.raw import Endpoint
-from tests.poll.polling import LONG_S, PATHS, asked, gaps, lane, until
+from tests.poll.polling import HASTY, LONG_S, PATHS, asked, gaps, lane, until
 from tests.reach.asking import reaching
 from tests.reach.server import Ca, Reply, Server
 
@@ -43,6 +43,21 @@ class TestPace:
         assert min(gaps(asked(server, LEVELS))) > 0.15
         assert min(gaps(asked(server, METRICS))) > 0.3
         assert [sample.error for sample in heard.samples] == [""] * len(heard.samples)
+
+    async def test_the_backend_is_asked_for_after_the_metrics_by_families_of_its_own(
+        self, server: Server, access: Access
+    ) -> None:
+        manner = replace(HASTY, behind=("apiserver_request_total", "process_start_time_seconds"))
+        plan = Plan(
+            {METRICS: 0.2, Endpoint.BACKEND: 0.2}, families=("apiserver_flowcontrol_dispatched_requests_total",)
+        )
+        async with lane(access, plan, manner) as (_, heard):
+            await until(lambda: len(heard.of(Endpoint.BACKEND)) == 3)
+        asked_for = [seen.query.get("name[]") for seen in server.seen]
+        # The first time, metrics are asked for in full.
+        assert asked_for[:4] == [None, list(manner.behind), list(plan.families), list(manner.behind)]
+        assert {seen.path for seen in server.seen} == {"/metrics"}
+        assert all(sample.named for sample in heard.of(Endpoint.BACKEND))
 
     async def test_a_slow_answer_is_waited_for(self, server: Server, access: Access) -> None:
         server.replies[PATHS[METRICS]] = Reply(after_s=0.3)

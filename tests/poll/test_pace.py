@@ -62,7 +62,7 @@ class TestLanes:
 
     def test_requests_go_directly_before_metrics(self) -> None:
         paced = pace(dict.fromkeys(reversed(Endpoint), 1.0))
-        assert paced.due(0) == (LEVELS, QUEUES, REQUESTS, METRICS)
+        assert paced.due(0) == (LEVELS, QUEUES, REQUESTS, METRICS, Endpoint.BACKEND)
 
     def test_what_falls_due_about_the_same_time_goes_together(self) -> None:
         paced = pace({LEVELS: 2.0, REQUESTS: 5.0, METRICS: 5.0})

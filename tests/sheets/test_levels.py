@@ -43,6 +43,7 @@ def test_a_row_says_what_its_level_does() -> None:
     row = {column.key: one.text for column, one in zip(found.columns, found.rows[0].cells, strict=True)}
 
     assert row == {
+        "finding": "",
         "level": "load",
         "state": "saturated",
         "seats": "9/10",

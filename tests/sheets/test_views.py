@@ -31,6 +31,9 @@ from tests.sheets.moments import (
     with_requests,
 )
 
+OF_FINDING = (View.FINDINGS, View.CHECKS)
+"""Views whose rows lie beside the frame."""
+
 each_view = pytest.mark.parametrize("view", list(View))
 
 
@@ -80,7 +83,7 @@ def test_rows_about_a_level_name_it_for_its_checks() -> None:
     moment = case("C03")
     whole = {"level": "workload-low", "replica": "server"}
 
-    subjects = {view: seen(moment, view=view).rows[0].subject for view in VIEWS if view is not View.CHECKS}
+    subjects = {view: seen(moment, view=view).rows[0].subject for view in VIEWS if view not in OF_FINDING}
 
     assert subjects == {
         View.LEVELS: whole,
@@ -110,6 +113,7 @@ def test_views_need_the_dumps_that_they_show() -> None:
         View.REQUESTS: {Endpoint.REQUESTS},
         View.CLIENTS: {Endpoint.REQUESTS},
         View.REPLICAS: frozenset(),
+        View.FINDINGS: {Endpoint.REQUESTS},
         View.CHECKS: {Endpoint.QUEUES, Endpoint.REQUESTS},
     }
 
@@ -360,6 +364,7 @@ class TestReplicas:
 
         row = {column.key: one.text for column, one in zip(found.columns, found.rows[0].cells, strict=True)}
         assert row == {
+            "finding": "",
             "replica": "kas",
             "version": "v1.30.4",
             "reach": "partly: requests 403",

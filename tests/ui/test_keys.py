@@ -40,22 +40,15 @@ def test_each_key_has_an_id_of_its_own_and_does_one_thing() -> None:
 def test_no_key_is_one_that_terminals_and_multiplexers_keep() -> None:
     keys = {key for one in bindings() for key in one.key.split(",")}
 
-    assert not keys & {"ctrl+a", "ctrl+b", "ctrl+s", "ctrl+q", "ctrl+j", "7"}
+    assert not keys & {"ctrl+a", "ctrl+b", "ctrl+s", "ctrl+q", "ctrl+j"}
 
 
-@pytest.mark.parametrize(("key", "view"), list(zip("1234568", View, strict=True)))
+@pytest.mark.parametrize(("key", "view"), list(zip("12345678", View, strict=True)))
 async def test_a_digit_shows_its_view(key: str, view: View) -> None:
     async with shown() as screen:
         await screen.press("2" if key == "1" else "1", key)
         assert screen.app.look.view is view
         assert screen.lines[CAPTION].startswith(view.value)
-
-
-async def test_seven_is_not_bound_yet() -> None:
-    async with shown() as screen:
-        before = screen.text
-        await screen.press("7")
-        assert screen.text == before
 
 
 async def test_views_say_which_dumps_they_need() -> None:

@@ -68,7 +68,7 @@ async def test_before_the_first_moment_the_screen_says_what_it_waits_for() -> No
         screen.clock.now += 5
         await screen.pilot.pause(1.2)
         assert "connecting to prod, 5 s" in screen.text
-        await screen.press(*"1234568m", "tab", "o", "i", "t", "space", "enter", "escape", "y", "w", "r")
+        await screen.press(*"12345678m", "tab", "o", "i", "t", "space", "enter", "escape", "y", "w", "r")
         await screen.press("greater_than_sign", "question_mark", "escape")
         assert "no server has answered yet" in screen.text
         await screen.send(a_moment())
