@@ -4,29 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from apftop.findings import (
-    access,
-    client,
-    doubt,
-    edits,
-    exempt,
-    flows,
-    inversion,
-    leaks,
-    limits,
-    load,
-    policy,
-    refusals,
-    replicas,
-    risk,
-    waits,
-    widths,
-    zero_seats,
-)
-from apftop.findings.alerts import alerts, mixin
-from apftop.findings.risk import at_risk
+from apftop.findings import flows, inversion, widths
+from apftop.findings.alerting.alerts import alerts, mixin
+from apftop.findings.policies import edits, exempt, policy
+from apftop.findings.risks import risk
+from apftop.findings.risks.risk import at_risk
+from apftop.findings.saturation import load
 from apftop.findings.scene import Finder, Scene
+from apftop.findings.seats import leaks, limits, zero_seats
+from apftop.findings.servers import access, client, doubt, replicas
 from apftop.findings.verdict import verdict
+from apftop.findings.waiting import refusals, waits
 from apftop.records.findings import SEVERITIES, Finding, Findings
 
 FINDERS: tuple[Finder, ...] = (

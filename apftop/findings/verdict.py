@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from apftop.findings.demand import Split, times
-from apftop.findings.pressure import hurts, mean_wait_s
+from apftop.findings.saturation.demand import Split, times
+from apftop.findings.saturation.pressure import hurts, mean_wait_s
+from apftop.findings.saturation.slow import risen, slow_places
 from apftop.findings.scene import Place, Scene
-from apftop.findings.slow import risen, slow_places
 from apftop.present import plain, rate, seconds, whole
 from apftop.records.backend import Backend
 from apftop.records.findings import Finding, Whole

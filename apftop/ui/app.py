@@ -17,7 +17,7 @@ from textual.screen import Screen
 from textual.timer import Timer
 
 from apftop.daemon import in_daemon
-from apftop.findings.summary import summary
+from apftop.findings.words.summary import summary
 from apftop.present import plain, utc
 from apftop.records.asking import Demand
 from apftop.records.findings import Finding

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from apftop.findings import access
 from apftop.findings.scene import Scene
+from apftop.findings.servers import access
 from apftop.records.backend import Backend
 from apftop.records.findings import Finding
 from apftop.records.logs import Caller, Logs

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from apftop.apf.objects import FlowSchema
-from apftop.findings.alerts import alerts, mixin
+from apftop.findings.alerting.alerts import alerts, mixin
 from apftop.findings.scene import Scene
 from apftop.records.backend import Backend
 from apftop.records.findings import Alert

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from apftop.findings.callers import behind, pod_at, pods_of
 from apftop.findings.scene import Scene
+from apftop.findings.words.callers import behind, pod_at, pods_of
 from apftop.records.logs import OTHERS, Caller, Logs
 from tests.findings.cluster import a_cluster, quiet
 

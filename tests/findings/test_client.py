@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from apftop.findings.client import client_throttling, refused_caller
 from apftop.findings.scene import Scene
+from apftop.findings.servers.client import client_throttling, refused_caller
 from apftop.logs.read import logs_of
 from apftop.records.findings import Finding
 from apftop.records.logs import Caller, ClientLog, Logs

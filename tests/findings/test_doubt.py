@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from apftop.findings import doubt
 from apftop.findings.scene import Scene
+from apftop.findings.servers import doubt
 from apftop.records.checks import Check, LevelChecks, ReplicaChecks
 from apftop.records.findings import Finding
 from tests.findings.cluster import a_cluster, quiet

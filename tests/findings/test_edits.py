@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from apftop.apf.objects import Subject
-from apftop.findings.edits import FINDERS
+from apftop.findings.policies.edits import FINDERS
 from apftop.findings.scene import Scene
 from apftop.records.findings import Finding
 from tests.findings.cluster import Did, Of, Row, a_cluster, a_level, a_schema, busier, quiet

@@ -12,7 +12,7 @@ import pytest
 
 from apftop.apf.objects import FlowSchema, Subject
 from apftop.apf.shards import hand
-from apftop.findings.apart import ahead
+from apftop.findings.changes.apart import ahead
 from apftop.findings.flows import FINDERS
 from apftop.findings.scene import Scene
 from apftop.records.findings import Change, Finding

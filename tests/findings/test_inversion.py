@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from apftop.findings.intercepted import intercepts
 from apftop.findings.inversion import FINDERS
+from apftop.findings.inversion.intercepted import intercepts
 from apftop.findings.scene import Scene
 from apftop.records.backend import Backend, Callback, CallbackRule, Timed
 from apftop.records.findings import Change, Finding

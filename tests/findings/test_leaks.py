@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from apftop.findings.leaks import FINDERS
 from apftop.findings.scene import Scene
+from apftop.findings.seats.leaks import FINDERS
 from apftop.records.findings import Finding
 from apftop.records.raw import Endpoint
 from tests.derive.build import PREFIX

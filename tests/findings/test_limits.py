@@ -14,8 +14,8 @@ from apftop.apf.allocation import limits
 from apftop.apf.borrowing import Borrower, adjust
 from apftop.apf.builtins import builtin_levels, mandatory_level
 from apftop.apf.release import Release
-from apftop.findings.limits import FINDERS
 from apftop.findings.scene import Scene
+from apftop.findings.seats.limits import FINDERS
 from apftop.records.checks import Check
 from apftop.records.findings import Finding
 from tests.findings.cluster import SEATS, Did, Of, Row, Server, a_cluster, a_level, a_schema, busier, quiet

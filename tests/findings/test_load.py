@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apftop.apf.objects import Subject
-from apftop.findings.demand import split, words
-from apftop.findings.load import level_saturated, retry_storm
+from apftop.findings.saturation.demand import split, words
+from apftop.findings.saturation.load import level_saturated, retry_storm
+from apftop.findings.saturation.slow import slow_execution
 from apftop.findings.scene import Place, Scene
-from apftop.findings.slow import slow_execution
 from apftop.records.findings import Finding
 from apftop.records.load import Baseline, Load
 from apftop.records.logs import Caller, Logs

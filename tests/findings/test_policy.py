@@ -12,7 +12,7 @@ import pytest
 from apftop.apf.builtins import builtin_schemas
 from apftop.apf.objects import NonResourceRule, ResourceRule, Subject
 from apftop.apf.release import Release
-from apftop.findings.policy import FINDERS
+from apftop.findings.policies.policy import FINDERS
 from apftop.findings.scene import Scene
 from apftop.records.findings import Change, Finding
 from tests.findings.cluster import (

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from apftop.findings import refusals
 from apftop.findings.scene import Scene
+from apftop.findings.waiting import refusals
 from apftop.records.findings import Finding
 from tests.findings.cluster import Did, Of, Row, a_cluster, a_level, a_schema, busier, quiet
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from apftop.findings import replicas
 from apftop.findings.scene import Scene
+from apftop.findings.servers import replicas
 from apftop.records.findings import Finding
 from apftop.records.frame import Clock
 from apftop.records.logs import Denied, Logs

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from apftop.apf.objects import ResourceRule, Subject
-from apftop.findings.risk import LEADS, at_risk, leader_election_outside, node_leases, probes_refused
+from apftop.findings.risks.risk import LEADS, at_risk, leader_election_outside, node_leases, probes_refused
 from apftop.findings.scene import Scene
 from apftop.records.findings import Finding
 from apftop.records.raw import Endpoint

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from apftop import __version__
-from apftop.findings.summary import summary
+from apftop.findings.words.summary import summary
 from apftop.records.findings import Change, Finding
 from tests.findings.cluster import a_cluster, quiet
 

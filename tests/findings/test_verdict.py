@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
+from apftop.findings.saturation.slow import slow_execution
 from apftop.findings.scene import Scene
-from apftop.findings.slow import slow_execution
 from apftop.findings.verdict import verdict
 from apftop.records.backend import Backend
 from apftop.records.findings import Finding, Whole

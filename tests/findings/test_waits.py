@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from apftop.findings import waits
 from apftop.findings.scene import Scene
+from apftop.findings.waiting import waits
 from apftop.records.findings import Finding
 from apftop.records.measures import WaitLimit
 from tests.findings.cluster import Did, Of, Row, a_cluster, a_level, a_schema, busier, quiet

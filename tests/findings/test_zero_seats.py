@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from apftop.findings.scene import Scene
-from apftop.findings.zero_seats import FINDERS
+from apftop.findings.seats.zero_seats import FINDERS
 from apftop.records.findings import Finding
 from apftop.records.raw import Endpoint, Sample
 from tests.findings.cluster import SECONDS, T0, Did, Of, Row, a_cluster, a_level, a_schema, busier, quiet

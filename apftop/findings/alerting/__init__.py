@@ -1,0 +1,1 @@
+"""The conditions of the alerts of the query library, now."""

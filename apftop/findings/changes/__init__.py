@@ -1,0 +1,1 @@
+"""Changes to the policy and to rights, as commands with their rollback."""

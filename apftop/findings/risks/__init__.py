@@ -1,0 +1,1 @@
+"""What a cluster dies of when it is delayed."""

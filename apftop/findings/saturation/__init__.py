@@ -1,0 +1,1 @@
+"""Levels that are full, what makes them full, and what would relieve them."""

@@ -1,0 +1,1 @@
+"""Servers that differ from one another, or do not tell all; what is refused that is not APF; doubts."""

@@ -1,0 +1,1 @@
+"""Requests that wait long, time out, or are refused."""
