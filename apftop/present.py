@@ -126,10 +126,12 @@ def interval(value: Quantile | None) -> str:
 
 
 def percent(value: float | None) -> str:
-    """A share of one."""
-    if value is None:
+    """A share of one, halves up: 114 of 160 are 71.3%."""
+    if value is None or not math.isfinite(value):
         return UNKNOWN
-    return f"{value * 100:.1f}%" if 0 < value < 0.9995 else f"{value * 100:.0f}%"
+    # Noise of the division is cut first, so that a half is one.
+    tenths = math.floor(round(value * 1000, 6) + 0.5)
+    return f"{tenths / 10:.1f}%" if value > 0 and tenths < 1000 else f"{value * 100:.0f}%"
 
 
 def span(value: float | None) -> str:

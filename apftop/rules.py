@@ -293,6 +293,8 @@ class OfLoad(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     long_s: float
     full_least: float
     dominant_share: float
+    crowded_share: float
+    crowded_least: int
     held_share: float
     turn_share: float
     many_clients: int

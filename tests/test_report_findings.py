@@ -62,6 +62,13 @@ class TestText:
         for wanted in (*FULL.evidence, *FULL.advice, "queries/runbooks/findings.md#level-saturated"):
             assert wanted in joined
 
+    def test_a_command_in_a_line_is_not_folded(self) -> None:
+        command = "kubectl get pods -n a-namespace --field-selector spec.serviceAccountName=an-account -o wide"
+        advice = f"find the pods of system:serviceaccount:a-namespace:an-account: {command}"
+        told = lines(replace(FOUND, found=(replace(STORM, advice=(advice,)),)))
+
+        assert command in [line.strip() for line in told]
+
     def test_alerts_that_hold_are_named_and_those_that_cannot_be_told_are_not(self) -> None:
         told = "\n".join(finding_lines(FOUND))
 
@@ -87,9 +94,22 @@ class TestMarkdown:
 
     def test_foreign_text_is_shown_and_not_acted_on(self) -> None:
         assert escaped("<img src=x> [a](b) `c` *d* #e") == r"\<img src=x\> \[a\](b) \`c\` \*d\* \#e"
+        assert escaped("     no code") == "no code"
         assert escaped("- no list") == r"\- no list"
         assert escaped("1. no list") == r"1\. no list"
         assert escaped("127.0.0.1:6443 -1") == "127.0.0.1:6443 -1"
+
+    def test_a_command_in_a_line_is_code(self) -> None:
+        advice = (
+            "who_sends: kubectl get --raw '/debug/a_b?c=1'",
+            "odd `name`: kubectl get pods -n 'a`b``'",
+            "kubectl *",
+        )
+        told = markdown(replace(FOUND, found=(replace(STORM, advice=advice),)), "prod", "over 30 s", "").splitlines()
+
+        assert r"- who\_sends: `kubectl get --raw '/debug/a_b?c=1'`" in told
+        assert r"- odd \`name\`: ``` kubectl get pods -n 'a`b``' ```" in told
+        assert r"- kubectl \*" in told
 
     def test_a_block_cannot_be_left_by_what_is_in_it(self) -> None:
         told = markdown(FOUND, "prod", "over 30 s", "```\nout\n")

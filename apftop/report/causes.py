@@ -13,7 +13,7 @@ from apftop.findings.runbook import anchor
 from apftop.present import percent
 from apftop.records.findings import RISKS, SEVERITIES, Alert, Change, Fact, Finding, Findings, Severity
 from apftop.report.numbers import number
-from apftop.sheets.finding_text import counted, headline, held, parts, risks, verdict
+from apftop.sheets.finding_text import counted, ends_in_command, headline, held, parts, risks, verdict
 
 WIDTH = 120
 _folded = partial(wrap, width=WIDTH, break_on_hyphens=False)
@@ -74,9 +74,16 @@ def _said(finding: Finding) -> Iterator[str]:
 
 
 def _labelled(label: str, text: str, indent: str = "") -> Iterator[str]:
-    """Text behind a label, folded below itself."""
+    """Text behind a label, folded below itself; a command that it ends with is a line of its own then."""
     first = f"{indent}{label:<{LABEL}}"
-    return iter(_folded(text, initial_indent=first, subsequent_indent=" " * len(first)) or [first])
+    below = " " * len(first)
+    if len(first) + len(text) > WIDTH:
+        text, command = ends_in_command(text)
+    else:
+        command = ""
+    yield from _folded(text, initial_indent=first, subsequent_indent=below) or [first]
+    if command:
+        yield below + command
 
 
 def _finding(finding: Finding) -> Json:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from apftop.findings.runbook import anchor
 from apftop.present import plain
 from apftop.records.findings import Finding, Findings
-from apftop.sheets.finding_text import counted, held, parts, risks, verdict, where
+from apftop.sheets.finding_text import counted, ends_in_command, held, parts, risks, verdict, where
 
 # What Markdown would act on; a line may also begin with something that it reads as a list or a heading.
 _ACTIVE = re.compile(r"([\\`*_{}\[\]<>|#~!&$@])")
@@ -29,7 +29,8 @@ def markdown(found: Findings, source: str, taken: str, levels: str) -> str:
 
 def escaped(text: str) -> str:
     """Text that Markdown shows as it is."""
-    return _LEADING.sub(r"\1\\\2", _ACTIVE.sub(r"\\\1", plain(text)))
+    # Four blanks in front would make a block of code.
+    return _LEADING.sub(r"\1\\\2", _ACTIVE.sub(r"\\\1", plain(text).lstrip()))
 
 
 def _finding(finding: Finding) -> Iterator[str]:
@@ -43,8 +44,20 @@ def _finding(finding: Finding) -> Iterator[str]:
         if part.commands:
             yield from _block(part.lines, "sh")
         else:
-            yield from (f"- {escaped(line)}" for line in part.lines)
+            yield from (f"- {_told(line)}" for line in part.lines)
         yield ""
+
+
+def _told(line: str) -> str:
+    """A line, with the command that it ends with as code."""
+    said, command = ends_in_command(plain(line))
+    return escaped(said) + _code(command) if command else escaped(line)
+
+
+def _code(text: str) -> str:
+    """Text in a span of code, between more backticks than any in it."""
+    fence = "`" * (max((len(found) for found in re.findall("`+", text)), default=0) + 1)
+    return f"{fence} {text} {fence}" if "`" in text else f"{fence}{text}{fence}"
 
 
 def _block(lines: tuple[str, ...] | list[str], language: str) -> list[str]:

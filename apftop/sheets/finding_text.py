@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -21,6 +22,8 @@ VERDICTS: Mapping[Whole, str] = {
     "quiet": "nothing waits and nothing is refused",
     "unknown": "too little is known to tell",
 }
+# A command is the rest of its line, and is copied: it is neither folded nor escaped.
+_COMMAND = re.compile(r"(?<=: )kubectl [a-z].*$")
 RISK_WORDS: Mapping[Risk, str] = {"ok": "ok", "at-risk": "AT RISK", "unknown": "unknown"}
 
 
@@ -57,6 +60,12 @@ def script(change: Change) -> str:
     """A change and its way back as text to be pasted: the way back is a comment, so that nothing undoes itself."""
     back = (f"#   {line}" for line in commands(change, back=True))
     return "\n".join((*commands(change, back=False), "# to roll back:", *back, ""))
+
+
+def ends_in_command(line: str) -> tuple[str, str]:
+    """A line of evidence or advice, and the command that it ends with: empty where it ends with none."""
+    found = _COMMAND.search(line)
+    return (line[: found.start()], line[found.start() :]) if found else (line, "")
 
 
 def headline(finding: Finding) -> str:

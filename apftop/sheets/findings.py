@@ -103,11 +103,11 @@ def _facts(moment: Moment) -> tuple[str, ...]:
     found = moment.findings
     if not moment.frame.replicas:
         return ()
-    why = f" {'; '.join(found.why)}" if found.why else ""
+    keys = "; enter opens its page, Y copies five lines for a chat" if found.found else ""
     return (
-        f"verdict: {verdict(found)}.{why}",
+        f"verdict: {'; '.join((verdict(found), *found.why))}",
         f"at risk: {risks(found)}",
-        f"found: {counted(found.found)}; enter opens its page, Y copies five lines for a chat",
+        f"found: {counted(found.found)}{keys}",
     )
 
 

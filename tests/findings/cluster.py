@@ -438,6 +438,18 @@ def _stamp(server: Server, ago_s: float) -> str:
     return at.strftime("%Y-%m-%dT%H:%M:%S.%f") + "Z"
 
 
+def made(command: str) -> list[dict[str, Any]]:
+    """The objects that a `kubectl create` makes, read as it reads a stream that begins with a brace: as JSON alone."""
+    head, body = command.split("\n", 1)
+    assert head == "kubectl create -f - <<'EOF'"
+    rest, found = body.removesuffix("\nEOF"), []
+    while rest:
+        one, end = json.JSONDecoder().raw_decode(rest)
+        found.append(one)
+        rest = rest[end:].lstrip()
+    return found
+
+
 def quiet(*names: str, **more: Any) -> tuple[Server, ...]:
     """Servers on which a little goes on and nothing waits."""
     calm = {

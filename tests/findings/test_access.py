@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -15,7 +14,7 @@ from apftop.records.findings import Finding
 from apftop.records.logs import Caller, Logs
 from apftop.records.measures import Window
 from apftop.records.raw import DUMPS, FLOW_SCHEMA_UID, LEVEL_UID, Endpoint, Sample
-from tests.findings.cluster import SECONDS, T0, Did, Of, Row, Server, a_cluster, busier, quiet
+from tests.findings.cluster import SECONDS, T0, Did, Of, Row, Server, a_cluster, busier, made, quiet
 
 LOW, SCHEMA = "workload-low", "service-accounts"
 WINDOW = Window(30.0, "stamps")
@@ -101,8 +100,7 @@ def test_own_refusals_name_the_level_and_print_a_way_around_it() -> None:
 
 def objects(command: str) -> list[dict]:  # type: ignore[type-arg]
     """The objects that a command creates."""
-    text = command.partition("<<'EOF'\n")[2].removesuffix("\nEOF")
-    return [json.loads(part) for part in text.split("\n---\n")]
+    return made(command)
 
 
 def test_one_own_refusal_is_no_warning() -> None:
@@ -140,6 +138,20 @@ def test_a_release_without_some_measures_says_what_nobody_can_tell() -> None:
     assert one.facts["lacks"] == {"kas-a": ["waiting_seats"]}
     assert one.title == "metrics of kas-a do not tell how many seats those that wait want"
     assert one.advice[0] == "this release does not expose them: a newer one does"
+
+
+@pytest.mark.spares("metrics-missing")
+def test_a_server_that_starts_has_no_metrics_for_the_moment() -> None:
+    first, *others = quiet()
+
+    assert found(a_cluster(replace(first, statuses={Endpoint.METRICS: 503}), *others), "metrics-missing") == []
+
+
+def test_who_is_not_known_logs_in_again() -> None:
+    first, *others = quiet()
+    (one,) = found(a_cluster(replace(first, statuses={Endpoint.METRICS: 401}), *others), "metrics-missing")
+
+    assert (one.advice, one.change) == (("log in again: the server does not accept who asks",), None)
 
 
 @pytest.mark.spares("metrics-missing")
@@ -211,6 +223,33 @@ def test_requests_that_end_in_403_name_who_asks_for_the_same() -> None:
     assert f"kubectl auth can-i list secrets --as {user}" in one.advice[0]
     assert [line for line in one.evidence if line.startswith("crawler/1.0 from 10.0.0.7")]
     assert one.change is None
+
+
+def test_odd_names_are_quoted_in_commands() -> None:
+    rows = [Row(LOW, SCHEMA, "o'brien $(reboot)", verb="list", resource="secrets", executing_s=0.1)]
+    (server,) = quiet("kas-a")
+    scene = a_cluster(busier(server, LOW, Of((Did(SCHEMA, 600),)), *rows))
+    (one,) = found(
+        behind(scene, kas_a=a_backend({403: 400}, forbidden={"list secrets": 390})), "forbidden-after-dispatch"
+    )
+
+    assert one.advice[0].endswith("""kubectl auth can-i list secrets --as 'o'"'"'brien $(reboot)'""")
+
+
+@pytest.mark.parametrize(
+    ("kind", "asked"),
+    [
+        ("create pods/binding", "create pods --subresource binding --as USER"),
+        ("get /metrics", "get /metrics --as USER"),
+        ("list pods", "list pods --as USER"),
+    ],
+)
+def test_what_is_missing_is_asked_for_as_kubectl_takes_it(kind: str, asked: str) -> None:
+    (one,) = found(
+        behind(a_cluster(*quiet()), kas_a=a_backend({403: 400}, forbidden={kind: 390})), "forbidden-after-dispatch"
+    )
+
+    assert one.advice[0].endswith(f"kubectl auth can-i {asked}")
 
 
 @pytest.mark.fires("forbidden-after-dispatch")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -17,7 +16,7 @@ from apftop.findings.flows import FINDERS
 from apftop.findings.scene import Scene
 from apftop.records.findings import Change, Finding
 from apftop.records.logs import NO_LOGS, Caller, Logs
-from tests.findings.cluster import Did, Of, Row, Server, a_cluster, a_level, a_schema, busier, quiet
+from tests.findings.cluster import Did, Of, Row, Server, a_cluster, a_level, a_schema, busier, made, quiet
 
 LEVEL = a_level("batch", 20, queues=32, hand_size=4)
 ONE_FLOW = a_schema("batch", "batch", 1000, Subject("Group", "ci"), distinguisher=None)
@@ -31,9 +30,7 @@ def found(scene: Scene, code: str = "") -> list[Finding]:
 def created(change: Change | None) -> list[dict[str, Any]]:
     """The objects that a change makes, out of its command."""
     assert change is not None
-    text = re.fullmatch(r"kubectl create -f - <<'EOF'\n(.*)\nEOF", change.command, re.DOTALL)
-    assert text is not None
-    return [json.loads(one) for one in text[1].split("\n---\n")]
+    return made(change.command)
 
 
 def crowd(users: Sequence[str], number: int = 40, flow: str | None = "", **more: Any) -> list[Row]:
@@ -71,6 +68,14 @@ def test_users_without_a_distinguisher_are_one_flow() -> None:
     assert one.change.command == PATCH.format(json.dumps({"spec": {"distinguisherMethod": {"type": "ByUser"}}}))
     assert one.change.rollback == PATCH.format(json.dumps({"spec": {"distinguisherMethod": None}}))
     assert (one.facts["clients"], one.facts["queues_used"], one.facts["refused_per_s"]) == (2.0, 4, 2.0)
+
+
+@pytest.mark.spares("one-flow")
+def test_a_burst_that_is_served_in_the_next_moment_is_no_flow_by_accident() -> None:
+    burst = [replace(row, age_s=0.02) for row in crowd(["ci:a", "ci:b"])]
+
+    assert found(in_batch(burst, queue_full=0), "one-flow") == []
+    assert found(in_batch(crowd(["ci:a", "ci:b"]), queue_full=0), "one-flow")
 
 
 @pytest.mark.spares("one-flow")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -18,7 +16,7 @@ from apftop.records.findings import Change, Finding
 from apftop.records.frame import Request
 from apftop.records.logs import NO_LOGS, Caller, Logs
 from apftop.records.measures import Window
-from tests.findings.cluster import Did, Of, Row, a_cluster, busier, quiet
+from tests.findings.cluster import Did, Of, Row, a_cluster, busier, made, quiet
 
 KYVERNO = "system:serviceaccount:kyverno:kyverno-admission-controller"
 PODS = CallbackRule(("CREATE",), ("",), ("pods",))
@@ -40,9 +38,7 @@ def found(scene: Scene, code: str = "") -> list[Finding]:
 def created(change: Change | None) -> list[dict[str, Any]]:
     """The objects that a change makes, out of its command."""
     assert change is not None
-    text = re.fullmatch(r"kubectl create -f - <<'EOF'\n(.*)\nEOF", change.command, re.DOTALL)
-    assert text is not None
-    return [json.loads(one) for one in text[1].split("\n---\n")]
+    return made(change.command)
 
 
 def low(user: str, verb: str, resource: str, age_s: float, executing_s: float | None = None, **more: Any) -> Row:
@@ -258,6 +254,16 @@ def test_access_reviews_that_wait_hold_up_what_they_are_asked_for() -> None:
     (rule,) = schema["spec"]["rules"][0]["resourceRules"]
     assert (rule["verbs"], rule["apiGroups"]) == (["create"], ["authorization.k8s.io"])
     assert rule["clusterScope"] is True
+
+
+def test_reviews_are_not_sent_to_a_level_in_which_others_wait() -> None:
+    full = Of((Did("kube-controller-manager", 900, executing=98, waiting=40),), full=1.0)
+    crowd = Of((Did("service-accounts", 110, waiting=6),), full=0.99)
+    server = busier(busier(quiet("kas-a")[0], "workload-high", full), "workload-low", crowd, *reviews())
+    (one,) = found(a_cluster(server))
+
+    assert (one.code, one.change) == ("reviews-wait", None)
+    assert one.advice[0].startswith("put reviews in a level of their own")
 
 
 @pytest.mark.spares("reviews-wait")

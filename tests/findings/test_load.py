@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from apftop.apf.builtins import builtin_levels
 from apftop.apf.objects import Subject
 from apftop.findings.saturation.demand import split, words
 from apftop.findings.saturation.load import level_saturated, retry_storm
@@ -19,8 +20,9 @@ from apftop.findings.scene import Place, Scene
 from apftop.records.findings import Finding
 from apftop.records.load import Baseline, Load
 from apftop.records.logs import Caller, Logs
+from apftop.records.measures import Execution, Quantile
 from apftop.rules import rules
-from tests.findings.cluster import Did, Of, Row, Server, a_cluster, a_level, a_schema, busier, quiet
+from tests.findings.cluster import Did, Of, Row, Server, a_cluster, a_level, a_schema, busier, made, quiet
 from tests.findings.from_bundle import CASES, scene_of
 
 LOW = "workload-low"
@@ -177,9 +179,7 @@ def test_one_client_gets_a_level_of_its_own() -> None:
         "(12 seats a server, no borrowing; precedence 8900, before service-accounts)"
     )
     assert found.change is not None
-    level, schema = (
-        json.loads(part) for part in found.change.command.split("\n", 1)[1].removesuffix("\nEOF").split("\n---\n")
-    )
+    level, schema = made(found.change.command)
     assert level["spec"]["limited"]["nominalConcurrencyShares"] == 5
     assert level["spec"]["limited"]["borrowingLimitPercent"] == 0
     assert schema["spec"]["priorityLevelConfiguration"] == {"name": "tools-crawler"}
@@ -189,6 +189,65 @@ def test_one_client_gets_a_level_of_its_own() -> None:
     ]
     assert found.change.rollback.split()[:2] == ["kubectl", "delete"]
     assert found.change.rollback.count("/tools-crawler") == 2
+
+
+@pytest.mark.parametrize(("executing", "width"), [(1, 1), (10, 1), (2, 40)], ids=["one", "a few", "two wide ones"])
+def test_who_is_there_while_few_are_has_not_filled_the_level(executing: int, width: int) -> None:
+    often = replace(FULL, did=(replace(FULL.did[0], executing=executing, waiting=0),), full=0.6)
+    found = saturated(a_cluster(full(*rows(ACCOUNT, 0, executing, width=width), of=often)))
+
+    assert (found.facts["cause"], found.facts["client"], found.change) == ("unknown", None, None)
+    assert "too few requests were in the level at the moment of the dump: who fills it is not known" in found.evidence
+
+
+def test_the_new_schema_goes_before_no_other_than_the_one_that_matches_now() -> None:
+    user = "system:serviceaccount:kube-system:agent"
+    agents = a_schema("agents", LOW, 250, Subject("ServiceAccount", "agent", "kube-system"))
+    of = replace(FULL, did=(replace(FULL.did[0], schema="agents"),))
+    found = saturated(a_cluster(full(*rows(user, 150, 50, "agents"), of=of), schemas=[agents]))
+
+    assert found.change is not None
+    assert '"matchingPrecedence": 249' in found.change.command
+
+
+def test_no_share_is_advised_for_a_level_that_the_servers_keep_as_it_is() -> None:
+    did = Did("catch-all", 600, concurrency_limit=60, executing=30)
+    server = busier(quiet("kas-a")[0], "catch-all", Of((did,), full=1.0), *crowd_of_catch_all())
+    found = saturated(a_cluster(server, without=("global-default",)))
+
+    assert (found.facts["cause"], found.change) == ("load", None)
+    assert found.advice[0].startswith("have a schema take these requests to another level")
+
+
+def crowd_of_catch_all() -> list[Row]:
+    """Two users who have as much of the level each."""
+    return [Row("catch-all", "catch-all", f"user-{at % 2}", executing_s=0.05) for at in range(30)]
+
+
+def test_a_level_that_will_stand_at_its_limit_of_borrowing_is_helped_by_more_of_it_at_once() -> None:
+    mine = a_level("mine", 10, borrowing=100)
+    did = replace(FULL.did[0], schema="mine", executing=24, execution_s=0.5, usually=(100.0, 1.0, 0.5))
+    kinds = ("pods", "secrets", "services", "nodes")
+    inside = [row for kind in kinds for row in crowd(1, 1, resource=kind, schema="mine", level="mine")]
+    server = busier(quiet("kas-a")[0], "mine", replace(FULL, did=(did,), current=24.0), *inside)
+    found = saturated(a_cluster(server, levels=[mine]))
+
+    assert found.facts["cause"] == "borrowing-limit"
+    assert found.advice[0].endswith("its limit of borrowing leaves it 48")
+
+
+def test_a_level_may_not_borrow_more_where_the_others_lend_nothing() -> None:
+    mine = a_level("mine", 10, borrowing=0)
+    others = [replace(one, lendable_percent=0) for one in builtin_levels().values() if not one.exempt]
+    did = replace(FULL.did[0], schema="mine", executing=24)
+    kinds = ("pods", "secrets", "services", "nodes")
+    inside = [row for kind in kinds for row in crowd(1, 1, resource=kind, schema="mine", level="mine")]
+    server = busier(quiet("kas-a")[0], "mine", replace(FULL, did=(did,), current=24.0), *inside)
+    found = saturated(a_cluster(server, levels=[mine, *others]))
+
+    assert found.facts["cause"] == "load"
+    assert found.change is not None
+    assert "nominalConcurrencyShares" in found.change.command
 
 
 def test_a_client_whose_level_is_its_own_already_is_to_slow_down() -> None:
@@ -369,6 +428,74 @@ def test_a_full_level_whose_execution_became_slow_is_sent_to_the_backend() -> No
     assert found.change is None
 
 
+LONG = Of(
+    (
+        Did(
+            "service-accounts",
+            600,
+            queue_full=60,
+            waits={9.0: 600},
+            execution_s=2.0,
+            executing=60,
+            waiting=160,
+            usually=(20.0, 1.0, 0.05),
+        ),
+    ),
+    full=1.0,
+    current=60.0,
+)
+
+
+@pytest.mark.spares("slow-execution")
+def test_long_lists_of_one_client_are_no_slow_backend_while_other_levels_are_as_fast_as_ever() -> None:
+    lists = rows(ACCOUNT, 150, 50, verb="list")
+    scene = a_cluster(full(*lists, of=LONG))
+
+    assert not list(slow_execution(scene))
+    assert saturated(scene).facts["cause"] == "client"
+
+
+@pytest.mark.parametrize(("more", "cause"), [(etcd("update", 0.004, 1.9), "execution"), ((), "client")])
+def test_refused_requests_that_come_again_do_not_hide_that_the_backend_is_slow(
+    more: tuple[tuple[str, float, float], ...], cause: str
+) -> None:
+    storm = replace(LONG, did=(replace(LONG.did[0], queue_full=12000),))
+    scene = a_cluster(full(*rows(ACCOUNT, 150, 50), of=storm, more=more))
+
+    assert saturated(scene).facts["cause"] == cause
+    assert len(list(slow_execution(scene))) == bool(more)
+
+
+@pytest.mark.parametrize(
+    ("verb", "more"),
+    [("create", ()), ("list", etcd("update", 0.004, 1.9))],
+    ids=["writes, which take no longer by themselves", "lists, and etcd is slow with other things too"],
+)
+def test_a_slow_backend_is_one_whoever_fills_the_level(verb: str, more: tuple[tuple[str, float, float], ...]) -> None:
+    scene = a_cluster(full(*rows(ACCOUNT, 150, 50, verb=verb), of=LONG, more=more))
+
+    assert one(slow_execution(scene)).severity == "warning"
+    assert saturated(scene).facts["cause"] == "execution"
+
+
+@pytest.mark.spares("slow-execution")
+def test_one_long_request_among_many_short_ones_is_no_slow_execution() -> None:
+    scene = a_cluster(full(of=SLOW))
+    server = scene.frame.replicas["kas-a"]
+    short = Execution(40, 0.3, Quantile(0.02, 0.05, 0.04))
+    levels = {**server.levels, LOW: replace(server.levels[LOW], execution=short)}
+    mean = replace(scene, frame=replace(scene.frame, replicas={"kas-a": replace(server, levels=levels)}))
+
+    assert list(slow_execution(scene))
+    assert not list(slow_execution(mean))
+
+
+def test_long_requests_of_the_exempt_level_alone_are_a_note() -> None:
+    exempt = Of((Did("exempt", 300, execution_s=1.0, usually=(10.0, 1.0, 0.01)),))
+
+    assert one(slow_execution(a_cluster(busier(quiet("kas-a")[0], "exempt", exempt)))).severity == "info"
+
+
 @pytest.mark.spares("slow-execution")
 @pytest.mark.parametrize(
     "did",
@@ -399,7 +526,10 @@ def test_clients_that_retry_at_once_are_told_to_back_off() -> None:
     found = one(retry_storm(a_cluster(full(*rows(ACCOUNT, 100, 50), of=STORM))))
 
     assert (found.severity, found.subject) == ("warning", LOW)
-    assert found.title == "workload-low on kas-a: 83.3% of requests refused, 500.0/s; clients try again at once"
+    assert found.title == (
+        "workload-low on kas-a: 83.3% of requests refused, 500.0/s; clients try again at once, "
+        "or ask for far more than usual"
+    )
     assert "6.00 requests come for each one that starts" in found.evidence
     assert any(line.startswith(f"waiting now: {ACCOUNT}") for line in found.evidence)
     assert "Retry-After" in found.advice[0]

@@ -203,6 +203,13 @@ def test_what_takes_from_no_protected_level_and_hurts_nobody_is_worth_knowing() 
 
 
 @pytest.mark.spares("captures-builtin")
+def test_what_takes_requests_into_the_level_that_they_are_meant_for_takes_no_seats_from_them() -> None:
+    everybody = a_schema("everybody", "workload-low", 8000, EVERYBODY, others=URLS)
+
+    assert found(a_cluster(*quiet(), schemas=[everybody]), "captures-builtin") == []
+
+
+@pytest.mark.spares("captures-builtin")
 def test_a_schema_that_names_the_clients_of_a_built_in_one_replaces_it_on_purpose() -> None:
     nodes, events = Subject("Group", "system:nodes"), ResourceRule(("create",), ("",), ("events",), ("*",))
     own = [
@@ -262,6 +269,19 @@ def test_a_schema_made_a_moment_ago_may_wait_for_its_level() -> None:
     assert found(a_cluster(*quiet(), levels=[a_level("ci")], schemas=[robots(1000)])) == []
 
 
+@pytest.mark.spares("dangling-schema")
+def test_an_object_is_new_by_the_clock_of_the_servers() -> None:
+    just_now = {"ci-robots": {"creationTimestamp": "2026-04-12T10:03:00Z"}}
+    scene = a_cluster(*quiet(), schemas=[robots(1000)], metas=just_now)
+    # This machine is 100 s behind or ahead of all of them.
+    for ahead_s, told in ((100.0, 0), (-100.0, 1)):
+        clocks = {
+            name: replace(one, clock=replace(one.clock, skew_s=ahead_s)) for name, one in scene.frame.replicas.items()
+        }
+        off = replace(scene, frame=replace(scene.frame, replicas=clocks))
+        assert len(found(off, "dangling-schema")) == told
+
+
 @pytest.mark.fires("unreferenced-level")
 def test_a_level_without_a_schema_holds_seats_that_nobody_uses() -> None:
     (one,) = found(a_cluster(*quiet(), levels=[a_level("ci", 20)]))
@@ -273,6 +293,22 @@ def test_a_level_without_a_schema_holds_seats_that_nobody_uses() -> None:
     copy = "ci.prioritylevelconfigurations.json"
     assert one.change.command == f"kubectl get {level} -o json > {copy} && kubectl delete {level}"
     assert one.change.rollback == f"kubectl create -f {copy}"
+
+
+@pytest.mark.fires("unreferenced-level")
+def test_a_built_in_level_is_not_deleted_since_servers_make_it_again() -> None:
+    moved = replace(builtin_schemas(Release(1, 30))["global-default"], priority_level="workload-low")
+
+    (one,) = found(a_cluster(*quiet(), schemas=[moved]), "unreferenced-level")
+
+    assert (one.subject, one.advice[0]) == (
+        "global-default",
+        "let it lend all its seats: lendablePercent of global-default 50 -> 100; it is built in, and servers make it "
+        "again when it is deleted",
+    )
+    assert one.change is not None
+    assert one.change.command.endswith("""--type=merge -p '{"spec": {"limited": {"lendablePercent": 100}}}'""")
+    assert """-p '{"spec": {"limited": {"lendablePercent": 50}}}'""" in one.change.rollback
 
 
 @pytest.mark.fires("unreferenced-level")

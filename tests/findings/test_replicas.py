@@ -11,6 +11,7 @@ from apftop.findings.servers import replicas
 from apftop.records.findings import Finding
 from apftop.records.frame import Clock
 from apftop.records.logs import Denied, Logs
+from apftop.records.raw import Endpoint
 from tests.findings.cluster import T0, Did, Of, Row, Server, a_cluster, a_level, busier, quiet
 
 LOW, SCHEMA = "workload-low", "service-accounts"
@@ -86,6 +87,15 @@ def test_a_hot_replica_names_peers_that_restarted_after_it() -> None:
 
     (line,) = [line for line in one.evidence if line.startswith("started after it")]
     assert "kas-c 10m ago" in line and "kas-b" not in line
+
+
+def test_when_peers_restarted_is_told_by_their_own_clocks() -> None:
+    hot, cool, late = (busier(server, LOW, COOL) for server in quiet())
+    scene = a_cluster(busier(hot, LOW, HOT), cool, replace(late, up_s=600.0))
+    off = dict.fromkeys(("kas_a", "kas_b", "kas_c"), (120.0, 0.5))
+    (one,) = found(with_clocks(scene, **off), "hot-replica")
+
+    assert any("kas-c 8m ago" in line or "kas-c 8m0s ago" in line for line in one.evidence)
 
 
 def test_a_busy_server_whose_clients_do_not_suffer_is_worth_a_word() -> None:
@@ -205,6 +215,30 @@ def test_servers_may_differ_while_a_change_reaches_them(written: str) -> None:
     metas = {LOW: {"managedFields": [manager]}}
 
     assert found(a_cluster(replace(odd, seats=400), *others, metas=metas), "config-skew") == []
+
+
+@pytest.mark.spares("config-skew")
+def test_a_level_that_may_be_gone_is_no_skew_where_a_server_that_restarted_lacks_it() -> None:
+    denied = dict.fromkeys((Endpoint.LEVELS, Endpoint.REQUESTS, Endpoint.SCHEMAS, Endpoint.CONFIGS), 403)
+    first, *others = quiet(statuses=denied)
+    gone = busier(first, "deleted", Of(nominal=102, current=194, lower=102, upper=702))
+    scene = a_cluster(gone, *others)
+    once = {name: replace(one, window=None, possibly_stale_levels=()) for name, one in scene.frame.replicas.items()}
+
+    assert "deleted" in scene.frame.replicas["kas-a"].levels
+    assert found(scene, "config-skew") == []
+    assert found(replace(scene, frame=replace(scene.frame, replicas=once)), "config-skew") == []
+
+
+@pytest.mark.spares("config-skew")
+def test_a_change_is_told_to_be_recent_by_the_clock_of_the_servers() -> None:
+    odd, *others = quiet()
+    manager = {"manager": "kubectl-edit", "operation": "Update", "time": "2026-04-12T10:03:27Z", "fieldsV1": {}}
+    scene = a_cluster(replace(odd, seats=400), *others, metas={LOW: {"managedFields": [manager]}})
+    off = dict.fromkeys(("kas_a", "kas_b", "kas_c"), (-100.0, 0.5))
+
+    assert found(scene, "config-skew") == []
+    assert len(found(with_clocks(scene, **off), "config-skew")) == 1
 
 
 def test_a_level_that_only_old_metrics_show_is_no_skew() -> None:

@@ -9,12 +9,14 @@ from typing import Any
 
 import pytest
 
+from apftop.apf.builtins import builtin_schemas
 from apftop.apf.objects import ResourceRule, Subject
+from apftop.apf.release import Release
 from apftop.findings.risks.risk import LEADS, at_risk, leader_election_outside, node_leases, probes_refused
 from apftop.findings.scene import Scene
 from apftop.records.findings import Finding
 from apftop.records.raw import Endpoint
-from tests.findings.cluster import Did, Of, Row, Server, a_cluster, a_schema, busier, quiet
+from tests.findings.cluster import Did, Of, Row, Server, a_cluster, a_schema, busier, made, quiet
 from tests.findings.from_bundle import CASES, scene_of
 
 LEASES = "/apis/coordination.k8s.io/v1/namespaces/{}/leases/x"
@@ -46,7 +48,7 @@ def patch(command: str) -> Mapping[str, Any]:
 
 
 def objects(command: str) -> list[Any]:
-    return [json.loads(part) for part in command.split("\n", 1)[1].removesuffix("\nEOF").split("\n---\n")]
+    return made(command)
 
 
 @pytest.mark.spares("node-leases")
@@ -69,6 +71,28 @@ def test_a_server_of_which_nothing_is_known_leaves_the_risk_unknown() -> None:
     scene = a_cluster(*quiet("kas-a"), *quiet("kas-b", metrics=False, dumps=False))
 
     assert at_risk(scene, ())["node_leases"] == "unknown"
+
+
+def test_a_server_that_may_not_be_read_leaves_the_risk_unknown() -> None:
+    denied = dict.fromkeys((Endpoint.METRICS, Endpoint.LEVELS, Endpoint.REQUESTS), 403)
+    scene = a_cluster(*quiet("kas-a"), *quiet("kas-b", statuses=denied))
+
+    assert at_risk(scene, ()) == {"node_leases": "unknown", "leader_election": "unknown", "probes": "ok"}
+
+
+def test_requests_that_wait_nobody_knows_how_long_leave_the_risk_unknown() -> None:
+    of = Of((Did("system-node-high", 600, executing=20, waiting=5),))
+    denied = {Endpoint.METRICS: 403}
+
+    assert at_risk(a_cluster(a_server("node-high", of, statuses=denied)), ())["node_leases"] == "unknown"
+    assert at_risk(a_cluster(*quiet("kas-a", statuses=denied)), ())["node_leases"] == "ok"
+
+
+def test_servers_that_are_alive_and_not_seen_leave_the_risk_unknown() -> None:
+    scene = a_cluster(*quiet("kas-a"))
+    hidden = replace(scene, frame=replace(scene.frame, servers_alive=3))
+
+    assert at_risk(hidden, ()) == {"node_leases": "unknown", "leader_election": "unknown", "probes": "ok"}
 
 
 def test_where_the_objects_are_denied_the_built_in_schemas_in_the_metrics_tell() -> None:
@@ -144,6 +168,14 @@ def test_a_schema_that_fills_the_level_of_nodes_is_moved_out_of_it() -> None:
     assert patch(found.change.rollback) == {"priorityLevelConfiguration": {"name": "node-high"}}
 
 
+def test_a_built_in_schema_is_not_moved_out_of_a_level_for_leases_that_came_to_it() -> None:
+    nodes = replace(builtin_schemas(Release(1, 30, 4))["system-node-high"], priority_level="workload-high")
+    did = Did("system-node-high", 100, queue_full=50), Did("kube-system-service-accounts", 3000, executing=98)
+    scene = a_cluster(a_server("workload-high", Of(did, full=1.0)), schemas=[nodes])
+
+    assert one(node_leases(scene)).change is None
+
+
 def test_a_missing_schema_for_nodes_is_brought_back() -> None:
     scene = a_cluster(a_server("system", refusing("system-nodes")), without=("system-node-high",))
     found = one(node_leases(scene))
@@ -190,6 +222,15 @@ def test_leader_election_of_an_operator_that_starves_gets_a_way_of_its_own() -> 
     assert rule["subjects"] == [{"kind": "ServiceAccount", "serviceAccount": {"namespace": "app", "name": "operator"}}]
     assert rule["resourceRules"][0]["resources"] == ["leases"]
     assert rule["resourceRules"][0]["namespaces"] == ["app"]
+
+
+def test_clients_whose_leases_are_the_crowd_are_not_let_into_the_level_for_leader_election() -> None:
+    user = "system:serviceaccount:app:operator"
+    of = Of((Did("service-accounts", 600, waits={3.0: 600}, executing=56, waiting=60),), full=1.0)
+    found = one(leader_election_outside(a_cluster(a_server("workload-low", of, *lease_rows(user, 50, 4.0)))))
+
+    assert found.change is None
+    assert found.advice[0].startswith("have these clients renew their leases less often")
 
 
 @pytest.mark.fires("leader-election-outside")

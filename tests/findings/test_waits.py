@@ -50,6 +50,19 @@ def test_old_requests_in_the_dump_are_near_the_limit_too() -> None:
     assert "3 wait for longer than that now, the oldest 12s" in one.evidence[0]
 
 
+@pytest.mark.spares("waits-near-limit")
+@pytest.mark.parametrize("tolerance_s", [None, 3.0])
+def test_ages_that_the_clock_does_not_bear_out_are_not_near_the_limit(tolerance_s: float | None) -> None:
+    rows = [Row(LOW, SCHEMA, "oidc:batch", age_s=12.0, index=n) for n in range(3)]
+    scene = waiting(Did(SCHEMA, 1000, waiting=3), *rows)
+    known = {
+        name: replace(one, clock=replace(one.clock, tolerance_s=tolerance_s))
+        for name, one in scene.frame.replicas.items()
+    }
+
+    assert found(replace(scene, frame=replace(scene.frame, replicas=known)), "waits-near-limit") == []
+
+
 def test_a_level_that_keeps_the_cluster_alive_is_critical() -> None:
     did = Did("system-node-high", 1000, waits={12.0: 20})
     (one,) = found(waiting(did, level="node-high"), "waits-near-limit")
@@ -147,6 +160,17 @@ def test_time_outs_before_the_default_limit_are_of_short_deadlines() -> None:
     assert one.facts["within_s"] == [5.0, 10.0]
     assert one.facts["deadline_s"] == [20.0, 40.0]
     assert found(scene, "queue-time-outs") == []
+
+
+@pytest.mark.fires("short-deadlines")
+def test_before_1_28_5_the_deadline_itself_ends_a_wait() -> None:
+    (server,) = quiet("kas-a", release="v1.27.16")
+    scene = a_cluster(busier(server, LOW, Of((Did(SCHEMA, 900, timed_out=60, limit_s=5.01),))))
+    (one,) = found(scene, "short-deadlines")
+
+    assert one.facts["deadline_s"] == [5.0, 10.0]
+    assert "up to 1.28.4 a request waits until its deadline at most" in one.evidence[1]
+    assert "a timeout of 5s to 10s" in one.evidence[1]
 
 
 @pytest.mark.spares("short-deadlines")

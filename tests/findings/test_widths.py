@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -15,7 +14,7 @@ from apftop.findings.widths import FINDERS
 from apftop.records.findings import Change, Finding
 from apftop.records.raw import Endpoint, Sample
 from tests.derive.build import table
-from tests.findings.cluster import SECONDS, T0, Did, Of, Row, Server, a_cluster, a_level, a_schema, busier, quiet
+from tests.findings.cluster import SECONDS, T0, Did, Of, Row, Server, a_cluster, a_level, a_schema, busier, made, quiet
 
 LEVEL = "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io"
 
@@ -27,9 +26,7 @@ def found(scene: Scene, code: str = "") -> list[Finding]:
 def created(change: Change | None) -> list[dict[str, Any]]:
     """The objects that a change makes, out of its command."""
     assert change is not None
-    text = re.fullmatch(r"kubectl create -f - <<'EOF'\n(.*)\nEOF", change.command, re.DOTALL)
-    assert text is not None
-    return [json.loads(one) for one in text[1].split("\n---\n")]
+    return made(change.command)
 
 
 def default(user: str, verb: str, resource: str, width: int = 1, executing_s: float | None = None, **more: Any) -> Row:
@@ -62,7 +59,7 @@ def test_lists_that_hold_most_seats_while_others_wait_are_told_of() -> None:
 
     assert (one.severity, one.subject) == ("warning", "global-default")
     assert one.title == (
-        "list pods of 5.4 seats each on average: 40 of 43 seats in use in global-default on kas-a, and 20 requests wait"
+        "list pods of 8.0 seats each on average: 40 of 43 seats in use in global-default on kas-a, and 20 requests wait"
     )
     assert any("5 requests of 8 seats hold 40 of 43" in line and "oldest for 24s" in line for line in one.evidence)
     assert any("oidc:report-0 8" in line for line in one.evidence)
@@ -89,6 +86,13 @@ def test_lists_that_hold_most_seats_while_others_wait_are_told_of() -> None:
 )
 def test_a_level_that_is_not_held_by_wide_requests_is_left_alone(rows: list[Row]) -> None:
     assert not found(in_default(rows), "wide-requests")
+
+
+@pytest.mark.spares("wide-requests")
+def test_a_burst_behind_wide_requests_that_is_served_in_the_next_moment_is_left_alone() -> None:
+    burst = [row if row.executing_s is not None else replace(row, age_s=0.02) for row in reports()]
+
+    assert not found(in_default(burst), "wide-requests")
 
 
 @pytest.mark.parametrize(
@@ -131,6 +135,9 @@ def test_writes_that_many_watches_are_told_of_are_wide_for_another_reason() -> N
 def test_without_a_dump_the_mean_width_of_a_full_level_tells_of_wide_requests() -> None:
     (one,) = found(in_default(None, width=6.0, seats=48, waiting=20), "wide-requests")
 
+    assert one.title == (
+        "requests of 6.0 seats each on average: 48 of 49 seats in use in global-default on kas-a, and 20 requests wait"
+    )
     assert "6.0 seats wide on average" in one.evidence[0]
     assert one.change is None
     assert one.facts["seats_share"] is None

@@ -8,13 +8,15 @@ from contextlib import contextmanager
 from tests.planes.client import Json
 from tests.planes.flow import flow_schema, priority_level, remove_flow
 from tests.planes.load import ClosedLoop, OpenLoop, Request
+from tests.planes.objects import create_namespace
 from tests.planes.plane import Plane
 from tests.planes.recorded_corners import zero_seats
 from tests.planes.recorded_loads import create, elephant, mice, one_level
 from tests.planes.scenario import Scenario, Service
-from tests.planes.users import HOOK_ACCOUNT
+from tests.planes.users import HOOK_ACCOUNT, MICE
 
 INFLIGHT = (60, 30)
+FILLED, STEADY = "filled", "steady"
 OBJECTS = 600
 FILLER = 2400
 """So many config maps of so many bytes make a list several seats wide, by count (1.30) and by bytes (1.37)."""
@@ -43,7 +45,7 @@ def one_elephant(plane: Plane) -> Scenario:
 def wide_lists(plane: Plane) -> Scenario:
     """Lists of everything, each several seats wide, in a level where others read one object."""
     level = priority_level("load", shares=100, queue_length=12)
-    whole = Request("list", "GET", "/api/v1/namespaces/load/configmaps")
+    whole = Request("list", "GET", f"/api/v1/namespaces/{FILLED}/configmaps")
     return Scenario(
         "wide-lists",
         plane.version,
@@ -65,7 +67,7 @@ def shadowed(plane: Plane) -> Scenario:
         INFLIGHT,
         "",
         (level,),
-        one_level(level),
+        ((flow_schema("load", "load", users=["batch", "elephant", *MICE], precedence=500), "elephant"),),
         (Service(("load",), 0.25, 14),),
         (ClosedLoop("batch", create("load"), 0, 4, pause_after_error=0.2), *mice(0.6, 14)),
     )
@@ -109,13 +111,14 @@ def inversion(plane: Plane) -> Scenario:
 def steady(plane: Plane, rate: float) -> Scenario:
     """A level that has seats enough, as long as what is behind it answers."""
     level = priority_level("load", shares=20, queue_length=50)
-    each = (OpenLoop("batch", create("load", "30s"), rate, 0, seed=16), *mice(0.6, 16))
+    each = (OpenLoop("batch", create(STEADY, "30s"), rate, 0, seed=16), *mice(0.6, 16, namespace=STEADY))
     return Scenario("steady", plane.version, INFLIGHT, "", (level,), one_level(level), (), each)
 
 
-def fill(plane: Plane, namespace: str) -> None:
-    """Makes config maps in a namespace that exists; they go with it."""
-    client, path = plane.client(), f"/api/v1/namespaces/{namespace}/configmaps"
+def fill(plane: Plane) -> None:
+    """Makes config maps in a namespace of their own; they go with it."""
+    client, path = plane.client(), f"/api/v1/namespaces/{FILLED}/configmaps"
+    create_namespace(plane, FILLED)
     for number in range(OBJECTS):
         item: Json = {
             "apiVersion": "v1",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from apftop.present import seconds, size, span, whole
+from apftop.present import percent, seconds, size, span, whole
 
 
 @pytest.mark.parametrize(
@@ -55,3 +55,23 @@ def test_a_duration_is_never_written_with_an_exponent(value: float, text: str) -
 
 def test_a_gauge_that_is_no_number_is_unknown() -> None:
     assert [whole(float(text)) for text in ("nan", "inf", "-inf")] == ["-"] * 3
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, "-"),
+        (float("nan"), "-"),
+        (0, "0%"),
+        (114 / 160, "71.3%"),
+        (10 / 160, "6.3%"),
+        (36 / 160, "22.5%"),
+        (0.0001, "0.0%"),
+        (0.9994, "99.9%"),
+        (0.9996, "100%"),
+        (1, "100%"),
+        (1.25, "125%"),
+    ],
+)
+def test_halves_of_a_percent_are_rounded_up(value: float | None, text: str) -> None:
+    assert percent(value) == text

@@ -18,6 +18,8 @@ EVENT_GROUPS = ("", "events.k8s.io")
 """Events are written in both groups, and a repeated one is patched: a rule for some of these leaves the rest behind."""
 
 STEPS = (1000, 500, 100, 50, 10, 5, 1)
+VERBS = ("get", "list", "create", "update", "delete", "deletecollection", "patch", "watch", "proxy")
+"""What rules may list (1.26 to 1.37); requests to URLs have others too, such as `post`, which only `*` stands for."""
 
 
 def ahead(order: Sequence[FlowSchema], names: Collection[str]) -> int | None:
@@ -77,7 +79,8 @@ def _with_precedence(text: str, schema: dict[str, Any]) -> str:
 def free_name(scene: Scene, wish: str) -> str:
     """A name that no schema and no level has; characters that names of objects may not have become dashes."""
     taken = {*levels(scene), *(one.name for one in schemas(scene))}
-    base = re.sub(r"[^a-z0-9.-]+", "-", wish.lower()).strip(".-")[:200] or "apart"
+    parts = re.sub(r"[^a-z0-9.-]+", "-", wish.lower())[:200].split(".")
+    base = ".".join(part.strip("-") for part in parts if part.strip("-")) or "apart"
     tries = (base if number == 1 else f"{base}-{number}" for number in range(1, len(taken) + 2))
     return next(name for name in tries if name not in taken)
 
@@ -120,5 +123,12 @@ def _rules(rows: Sequence[Request]) -> list[dict[str, Any]]:
 
 
 def _url_rules(rows: Sequence[Request]) -> list[dict[str, Any]]:
-    asked = sorted({(row.verb, row.path) for row in rows if row.verb and row.path and not row.resource})
+    """A rule a verb and path; none for paths that no rule may have."""
+    asked = sorted(
+        {
+            (row.verb if row.verb in VERBS else "*", row.path)
+            for row in rows
+            if row.verb and row.path and not row.resource and not re.search(r"^[^/]|\s|//|\*", row.path)
+        }
+    )
     return [{"verbs": [verb], "nonResourceURLs": [path]} for verb, path in asked]

@@ -80,9 +80,9 @@ def schema_change(
 
 
 def created(text: str, api_version: str, *objects: Mapping[str, Any]) -> Change:
-    """New objects, given as what their YAML would say; JSON is YAML, and needs no library."""
+    """New objects as JSON, one after the other: kubectl takes what begins with a brace for JSON, without any `---`."""
     objects = tuple({"apiVersion": api_version, **one} for one in objects)
-    lines = "\n---\n".join(json.dumps(one, indent=1, ensure_ascii=True) for one in objects)
+    lines = "\n".join(json.dumps(one, indent=1, ensure_ascii=True) for one in objects)
     names = " ".join(shlex.quote(f"{_resource(one)}/{one['metadata']['name']}") for one in reversed(objects))
     return Change(text, f"kubectl create -f - <<'EOF'\n{lines}\nEOF", f"kubectl delete {names}")
 

@@ -93,6 +93,9 @@ def _by_rows(
     if number < rules().findings.flows.flow_share * len(waiting):
         return None
     mine = [row for row in inside if row.schema == schema.name and row.distinguisher == flow]
+    oldest = max((row.age_s for row in mine if not row.executing and row.age_s is not None), default=0.0)
+    if oldest < rules().findings.flows.oldest_s and refused <= rules().findings.flows.refused:
+        return None
     clients, by = _clients(scene, config, mine)
     if len(clients) < 2 or _parted_better(config, [row for row in inside if row.schema == schema.name]):
         return None

@@ -251,12 +251,12 @@ def _above(scene: Scene, found: Inversion) -> Change | None:
         return None
     users = sorted({one.row.user or "" for one in found.waiting})
     every = {"kind": "ServiceAccount", "serviceAccount": {"namespace": found.namespace, "name": "*"}}
-    crowded = found.namespace in rules().findings.inversion.crowded_namespaces
-    subjects = [user_subject(user) for user in users] if crowded else [every]
-    who = listed(users) if crowded else f"the service accounts of namespace {plain(found.namespace)}"
+    several = found.namespace in rules().findings.inversion.crowded_namespaces
+    subjects = [user_subject(user) for user in users] if several else [every]
+    who = listed(users) if several else f"the service accounts of namespace {plain(found.namespace)}"
     name = free_name(scene, f"{found.namespace}-callbacks")
     busy = {one.row.level for one in (*found.held, *found.waiting)}
-    if ABOVE in levels(scene) and ABOVE not in busy and not _crowded(scene, ABOVE):
+    if ABOVE in levels(scene) and ABOVE not in busy and not crowded(scene, ABOVE):
         text = f"a schema for {who} to {ABOVE}, at precedence {precedence}, ahead of {listed(sorted(carriers))}"
         return created(text, api_version(scene), a_schema(name, ABOVE, precedence, subjects))
     text = (
@@ -266,7 +266,8 @@ def _above(scene: Scene, found: Inversion) -> Change | None:
     return created(text, api_version(scene), level, a_schema(name, name, precedence, subjects))
 
 
-def _crowded(scene: Scene, level: str) -> bool:
+def crowded(scene: Scene, level: str) -> bool:
+    """Whether requests wait in a level, on any server: then no others are helped by coming to it."""
     least = rules().findings.inversion.requests
     return any((place.level.waiting or 0.0) >= least for place in places(scene) if place.level.name == level)
 

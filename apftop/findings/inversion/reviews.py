@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from apftop.findings.changes.apart import kinds_moved
-from apftop.findings.inversion.called_back import ABOVE, SUSPICION
+from apftop.findings.inversion.called_back import ABOVE, SUSPICION, crowded
 from apftop.findings.scene import Place, Scene, by_level, rows
 from apftop.findings.words.callers import behind
 from apftop.findings.words.listing import few
@@ -43,7 +43,7 @@ def _reviews_wait(scene: Scene, level: str, found: list[Place]) -> Finding:
     users, kinds = Counter(row.user or "" for row in every), Counter(row.kind for row in every)
     oldest = max(row.age_s or 0.0 for row in every)
     change = None
-    if level != ABOVE:
+    if level != ABOVE and not crowded(scene, ABOVE):
         change = kinds_moved(scene, f"a schema for reviews to {ABOVE}", "reviews", every, ABOVE)
     return Finding(
         "reviews-wait",

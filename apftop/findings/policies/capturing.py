@@ -26,7 +26,7 @@ def captured_builtins(scene: Scene) -> Iterator[Finding]:
         # What goes to exempt is not limited at all: that is another finding.
         if not own(schema) or schema.priority_level == EXEMPT:
             continue
-        later = [one for one in order[at + 1 :] if as_built(one) and one.name not in MANDATORY and _wider(schema, one)]
+        later = [one for one in order[at + 1 :] if _elsewhere(one, schema) and _wider(schema, one)]
         whole = [one for one in later if covers(schema.rules, one.rules) and not covers(one.rules, schema.rules)]
         partly = {
             one.name: found
@@ -48,6 +48,11 @@ def captured(order: Sequence[FlowSchema], schema: FlowSchema) -> list[FlowSchema
         for one in order[at + 1 :]
         if as_built(one) and one.name not in MANDATORY and covers(schema.rules, one.rules)
     ]
+
+
+def _elsewhere(one: FlowSchema, schema: FlowSchema) -> bool:
+    """Whether it is a built-in one for another level: in the same one its requests have the same seats."""
+    return as_built(one) and one.name not in MANDATORY and one.priority_level != schema.priority_level
 
 
 def _wider(schema: FlowSchema, other: FlowSchema) -> bool:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 
+from apftop.apf.builtins import builtin_levels
 from apftop.apf.containment import covers
 from apftop.apf.objects import MANDATORY, FlowSchema, Meta
 from apftop.check.in_force import unix_s
-from apftop.findings.changes.patches import LEVEL, deleted, schema_change
+from apftop.findings.changes.patches import LEVEL, deleted, level_change, schema_change
 from apftop.findings.policies.capturing import captured, captured_builtins
 from apftop.findings.policies.order import dangling, tried
 from apftop.findings.policies.owners import guard, provider
@@ -100,6 +101,15 @@ def _unreferenced(scene: Scene, name: str, found: Sequence[Place]) -> Finding:
     held = f"{whole(most)} seats" if most is not None else f"{percent(config.shares / total)} of the seats"
     kept = 100 - config.lendable_percent
     change = None if slips else deleted(f"delete level {plain(name)}", LEVEL, name)
+    advice = f"if nothing is to use it, delete it: its {held} then go to the other levels"
+    if slips:
+        advice = f"mend {listed(one.name for one in slips)}, which seems to be meant for it"
+    elif name in builtin_levels():
+        # Servers make it again within a minute.
+        text = f"lendablePercent of {plain(name)} {config.lendable_percent} -> 100"
+        change = level_change(config, text, lendable_percent=100) if kept else None
+        lends = f"let it lend all its seats: {text}" if kept else "leave it: it lends all its seats"
+        advice = f"{lends}; it is built in, and servers make it again when it is deleted"
     return Finding(
         code="unreferenced-level",
         severity="info",
@@ -112,11 +122,7 @@ def _unreferenced(scene: Scene, name: str, found: Sequence[Place]) -> Finding:
             *few([f"nominal seats on {plain(one)}: {whole(number)}" for one, number in seats.items()]),
             *(f"{plain(one.name)} refers to {plain(one.priority_level)}, which does not exist" for one in slips),
         ),
-        advice=(
-            f"mend {listed(one.name for one in slips)}, which seems to be meant for it"
-            if slips
-            else f"if nothing is to use it, delete it: its {held} then go to the other levels",
-        ),
+        advice=(advice,),
         change=change,
         facts={
             "nominal": dict(seats),
@@ -187,7 +193,9 @@ def _condition(schema: FlowSchema) -> str:
 def _newborn(scene: Scene, meta: Meta) -> bool:
     """Whether an object was made a moment ago: what belongs to it may be on its way."""
     made = unix_s(meta.creation)
-    return made is not None and scene.now is not None and scene.now - made < rules().findings.policy.settled_s
+    # By the servers' clocks: this machine's may be off by more than that.
+    ahead = next((one.clock.skew_s for one in servers(scene) if one.clock.skew_s is not None), 0.0)
+    return made is not None and scene.now is not None and scene.now - ahead - made < rules().findings.policy.settled_s
 
 
 FINDERS: tuple[Finder, ...] = (

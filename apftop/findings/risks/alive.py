@@ -56,8 +56,9 @@ def spots(scene: Scene) -> tuple[Spot, ...]:
     """All places to which requests that keep the cluster alive go, by the objects and by the dumps."""
     where = _Where(scene)
     found: dict[tuple[str, str, str, str], Spot] = {}
-    for replica in servers(scene):
-        for vital in VITAL:
+    # What is not known of a server that may not be read is unknown, not well.
+    for replica in scene.frame.servers:
+        for vital in VITAL if replica.apf != "absent" else ():
             schema, level = where.goes(replica, vital)
             key = replica.name, vital.risk, schema, level
             found[key] = found.get(key) or _spot(replica, vital, schema, level)
@@ -110,7 +111,9 @@ def _status(level: Level | None, schema: Schema | None) -> tuple[Risk, tuple[str
     if counts is None or window is None:
         return "unknown", ()
     told = tuple(_refused(name, window, counts) + _near(name, window, waits))
-    return ("at-risk", told) if told else ("ok", ())
+    # Without metrics there are no waits: for how long those in the queue wait is not known.
+    well: Risk = "unknown" if level.waits is None and level.waiting else "ok"
+    return ("at-risk", told) if told else (well, ())
 
 
 def _refused(name: str, window: Window, counts: Counts) -> list[str]:

@@ -6,13 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from apftop.apf.objects import FlowSchema, Subject
-from apftop.findings.changes.patches import a_schema, created, schema_change, user_subject
+from apftop.apf.objects import EXEMPT, FlowSchema, Subject
+from apftop.findings.changes.patches import KEPT, a_schema, created, schema_change, user_subject
 from apftop.findings.risks.alive import LEADERS, LEASE_VERBS, NODE_LEASES, NODES, PROBES, Spot, builtin, spots
 from apftop.findings.saturation.relief import object_name
 from apftop.findings.scene import Finder, Scene, api_version, levels, schemas
 from apftop.present import plain
 from apftop.records.findings import RISKS, Change, Finding, Risk, Severity
+from apftop.rules import rules
 
 LEADS = 1e6
 """Before all that only delays: the weight of these findings."""
@@ -28,13 +29,15 @@ SYSTEM = ("system:kube-", "system:serviceaccount:kube-system:")
 def at_risk(scene: Scene, found: Sequence[Finding]) -> Mapping[str, Risk]:
     """For each of `RISKS` whether it is delayed or refused now: `ok` only where that is known on all servers."""
     everywhere = spots(scene)
-    return {risk: _worst([spot.status for spot in everywhere if spot.risk == risk]) for risk in RISKS}
+    return {risk: _worst(scene, [spot for spot in everywhere if spot.risk == risk]) for risk in RISKS}
 
 
-def _worst(of: Sequence[Risk]) -> Risk:
-    if "at-risk" in of:
+def _worst(scene: Scene, of: Sequence[Spot]) -> Risk:
+    if any(one.status == "at-risk" for one in of):
         return "at-risk"
-    return "ok" if of and all(one == "ok" for one in of) else "unknown"
+    # What is exempt is so on servers that are not seen as well.
+    hidden = scene.frame.servers_hidden and any(one.level != EXEMPT for one in of)
+    return "ok" if of and not hidden and all(one.status == "ok" for one in of) else "unknown"
 
 
 def node_leases(scene: Scene) -> Iterator[Finding]:
@@ -138,7 +141,8 @@ def _right_way(scene: Scene, spot: Spot, otherwise: str) -> tuple[tuple[str, ...
 def _intruder_out(scene: Scene, spot: Spot) -> Change | None:
     """The move of the schema that makes the level full out of it, if it is not the one that is meant for it."""
     of = [one for one in spot.replica.schemas.values() if one.level == spot.level and one.counts is not None]
-    asked = {one.name: one.counts.arrivals for one in of if one.counts is not None}
+    kept = {one.name for one in schemas(scene) if KEPT in dict(one.meta.annotations)}
+    asked = {one.name: one.counts.arrivals for one in of if one.counts is not None and one.name not in kept}
     other = max((name for name in asked if name != spot.schema), key=lambda name: asked[name], default="")
     config = next((one for one in schemas(scene) if one.name == other), None)
     if config is None or asked[other] <= asked.get(spot.schema, 0.0) or "workload-low" not in levels(scene):
@@ -152,6 +156,11 @@ def _to_leader_election(scene: Scene, spot: Spot, users: Sequence[str]) -> tuple
     matched = next((one for one in schemas(scene) if one.name == spot.schema), None)
     if not users or matched is None or LEADER_ELECTION not in levels(scene):
         return ("have leases of these clients go to the level leader-election, by a schema for them",), None
+    if _is_the_crowd(spot, users):
+        return (
+            "have these clients renew their leases less often: most of what waits here are their own renewals, and in "
+            f"the level {LEADER_ELECTION} they would be in the way of others",
+        ), None
     taken = {*(one.name for one in schemas(scene)), *levels(scene)}
     name = object_name(f"{users[0]}-leases", taken)
     namespaces = sorted(
@@ -175,6 +184,18 @@ def _to_leader_election(scene: Scene, spot: Spot, users: Sequence[str]) -> tuple
         text, api_version(scene), a_schema(name, LEADER_ELECTION, precedence, subjects, resource_rules=[rule])
     )
     return (f"take their leases to the level that is there for them: {text}",), change
+
+
+def _is_the_crowd(spot: Spot, users: Sequence[str]) -> bool:
+    """Whether leases of these users are most of what waits in a level."""
+    mine = [
+        row
+        for row in spot.replica.requests or ()
+        if row.level == spot.level and row.resource == "leases" and row.user in users and not row.executing
+    ]
+    level = spot.replica.levels.get(spot.level)
+    waiting = (level.waiting if level is not None else None) or len(mine)
+    return len(mine) >= rules().findings.load.dominant_share * waiting
 
 
 def _again(schema: FlowSchema) -> dict[str, Any]:

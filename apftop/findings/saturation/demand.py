@@ -81,10 +81,10 @@ def words(found: Split) -> tuple[str, ...]:
     return (f"{whole_rise}{told}; against {found.baseline.source}",)
 
 
-def slow(found: Split | None) -> bool:
-    """Whether execution has become so much slower that this is what takes the seats."""
+def slower(found: Split) -> bool:
+    """Whether execution takes many times as long as usual, and by much."""
     limits = rules().findings.load
-    if found is None or found.dominant != "execution" or found.execution is None:
+    if found.execution is None:
         return False
     rose = (found.now.execution_s or 0.0) - (found.baseline.load.execution_s or 0.0)
     return found.execution >= limits.slow_factor and rose >= limits.slow_s

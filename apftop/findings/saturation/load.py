@@ -8,15 +8,15 @@ from apftop.findings.saturation.demand import Split, baseline, split, times, wor
 from apftop.findings.saturation.pressure import full, full_share, hurts, judged, mean_wait_s, on_arrival, refuses
 from apftop.findings.saturation.relief import RETRIES, relief, server_full
 from apftop.findings.saturation.slow import slow_execution
-from apftop.findings.saturation.who import Who, lines, share, who
-from apftop.findings.scene import Finder, Place, Scene, by_level
+from apftop.findings.saturation.who import Who, crowd, lines, share, who
+from apftop.findings.scene import Finder, Place, Scene, by_level, rows
 from apftop.present import interval, percent, plain, rate, seconds, whole
 from apftop.records.findings import Fact, Finding, Severity
 from apftop.records.frame import Level, Recent
 from apftop.rules import rules
 
 MOST = 5
-STORM = "clients try again at once"
+STORM = "clients try again at once, or ask for far more than usual"
 STORM_OR_FLOOD = "clients try again at once, or there are far too many of them"
 
 
@@ -47,7 +47,7 @@ def _saturated(level: Level) -> bool:
 
 def _saturation(scene: Scene, name: str, there: Sequence[Place]) -> Finding:
     worst = there[0]
-    inside, compared = who(worst), split(scene, worst)
+    inside, compared = crowd(worst), split(scene, worst)
     help_ = relief(scene, worst, inside, compared)
     told = [_line(place) for place in there[:MOST]]
     if len(there) > MOST:
@@ -78,6 +78,8 @@ def _saturation(scene: Scene, name: str, there: Sequence[Place]) -> Finding:
 def _nobody(place: Place) -> str:
     if place.replica.requests is None:
         return "no dump of requests: who is in the level is not known"
+    if rows(place):
+        return "too few requests were in the level at the moment of the dump: who fills it is not known"
     return "nobody was in the level at the moment of the dump"
 
 

@@ -12,8 +12,8 @@ from apftop.apf.allocation import limits
 from apftop.apf.objects import MANDATORY, FlowSchema, Meta, PriorityLevelConfiguration
 from apftop.apf.release import parse_release
 from apftop.findings.changes.patches import a_level, a_schema, created, level_change, user_subject
-from apftop.findings.saturation.demand import Split, slow
-from apftop.findings.saturation.slow import LOOK, risen
+from apftop.findings.saturation.demand import Split
+from apftop.findings.saturation.slow import LOOK, became_slow, risen
 from apftop.findings.saturation.who import Part, Who, share
 from apftop.findings.scene import Place, Scene, api_version, by_level, levels, schemas
 from apftop.present import plain, whole
@@ -57,7 +57,7 @@ class Relief:
 def relief(scene: Scene, place: Place, inside: Who | None, compared: Split | None) -> Relief:
     """What would help a level on the server where it is worst."""
     level = place.level
-    if slow(compared):
+    if compared is not None and became_slow(scene, place, compared):
         behind = risen(place.replica)
         first = f"find out why {behind[0].told()}" if behind else f"find what became slow behind the server: {LOOK}"
         return Relief("execution", (first, "more seats would put more load on what is slow"))
@@ -189,7 +189,7 @@ def _own_level(scene: Scene, place: Place, matched: FlowSchema, user: str) -> Ch
     """A small level, and a schema before the one that matches now, for one user."""
     taken = {*levels(scene), *(one.name for one in schemas(scene))}
     name = object_name(user, taken)
-    shares, precedence = rules().findings.load.own_shares, _before(matched.precedence)
+    shares, precedence = rules().findings.load.own_shares, _before(schemas(scene), matched)
     config = PriorityLevelConfiguration(meta=Meta(name), exempt=False, shares=shares, borrowing_limit_percent=0)
     nominal = nominal_seats(place, (*levels(scene).values(), config))
     size = f"{nominal[name]} seats a server" if name in nominal else f"{shares} shares"
@@ -202,8 +202,10 @@ def _own_level(scene: Scene, place: Place, matched: FlowSchema, user: str) -> Ch
     )
 
 
-def _before(precedence: int) -> int:
-    return precedence - 100 if precedence > 200 else precedence - 1
+def _before(order: Iterable[FlowSchema], matched: FlowSchema) -> int:
+    """A precedence before the schema that matches now, and behind what goes before it, as leases of leaders do."""
+    last = max((one.precedence for one in order if one.precedence < matched.precedence), default=0)
+    return matched.precedence - 100 if last < matched.precedence - 100 else matched.precedence - 1
 
 
 def object_name(user: str, taken: Iterable[str]) -> str:
@@ -224,9 +226,18 @@ def nominal_seats(place: Place, configs: Iterable[PriorityLevelConfiguration]) -
 
 
 def _at_borrowing_limit(place: Place) -> bool:
-    level = place.level
+    """Whether a level has borrowed as much as its own limit lets it, or will have, while other levels lend more."""
+    level, replica = place.level, place.replica
     capped = level.config is not None and level.config.borrowing_limit_percent is not None
-    return capped and level.current is not None and level.upper is not None and level.current >= level.upper - 0.5
+    if not capped or level.current is None or level.upper is None:
+        return False
+    # Limits move each 10 s: until then a level that has just become full has not borrowed what it may.
+    wanted = max(level.current, level.load.demand or 0.0 if level.load is not None else 0.0)
+    if wanted < level.upper - 0.5:
+        return False
+    if replica.nominal_sum is None or replica.lower_sum is None or level.lower is None:
+        return True
+    return replica.nominal_sum - (replica.lower_sum - level.lower) > level.upper + 0.5
 
 
 def _borrow(place: Place) -> Relief:
@@ -235,7 +246,8 @@ def _borrow(place: Place) -> Relief:
         return Relief("borrowing-limit", ("let the level borrow more",))
     text = f"borrowingLimitPercent of {plain(config.name)}: {config.borrowing_limit_percent} -> unset (no limit)"
     change = level_change(config, text, borrowing_limit_percent="unset")
-    first = f"let the level borrow: {_taken(place)} of this server are in use, and it stands at its limit of borrowing"
+    limit = f"its limit of borrowing leaves it {whole(place.level.upper)}"
+    first = f"let the level borrow: {_taken(place)} of this server are in use, and {limit}"
     return Relief("borrowing-limit", (first,), change)
 
 
@@ -243,7 +255,10 @@ def _more(scene: Scene, place: Place, cause: Cause, lead: str) -> Relief:
     """A larger share, with what all levels have then; no change where it cannot be worked out or made."""
     level, configs = place.level, levels(scene)
     config, before = level.config, nominal_seats(place, levels(scene).values())
-    if config is None or level.name not in before or config.name in MANDATORY:
+    if level.name in MANDATORY:
+        first = f"have a schema take these requests to another level: every server keeps {plain(level.name)} as it is"
+        return Relief(cause, (first, "requests come here that no other schema takes: see which one is missing"))
+    if config is None or level.name not in before:
         return Relief(cause, (lead,))
     wanted = max(level.load.demand or 0.0 if level.load is not None else 0.0, level.current or 0.0)
     most = max(config.shares + 1, math.ceil(config.shares * rules().findings.load.more_shares))

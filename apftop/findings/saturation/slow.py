@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from apftop.findings.saturation.demand import Split, slow, split, times
+from apftop.findings.saturation.demand import Split, slower, split, times
 from apftop.findings.saturation.pressure import hurts
-from apftop.findings.scene import Place, Scene, places
+from apftop.findings.saturation.who import crowd
+from apftop.findings.scene import Place, Scene, places, rows
 from apftop.present import plain, rate, seconds, whole
 from apftop.records.backend import Timed
 from apftop.records.findings import Finding
@@ -67,11 +68,59 @@ def slow_places(scene: Scene) -> list[tuple[Place, Split]]:
     """Where execution became slow by itself, worst first."""
     found = []
     for place in places(scene):
-        ended = place.level.execution.count if place.level.execution is not None else 0
         compared = split(scene, place)
-        if compared is not None and slow(compared) and ended >= rules().findings.load.slow_least:
+        if compared is not None and _many_slow(place) and became_slow(scene, place, compared):
             found.append((place, compared))
     return sorted(found, key=lambda one: -(one[1].execution or 0.0))
+
+
+def became_slow(scene: Scene, place: Place, compared: Split) -> bool:
+    """Whether slower execution is what takes the seats of a level.
+
+    It is if it rose most. Refused requests that come again raise arrivals more, and take no seats: then it is so if no
+    more are served than usual, and something behind the server is known to be slow.
+    """
+    if not slower(compared) or _long_lists(scene, place):
+        return False
+    served, usual = place.level.dispatched_per_s, compared.baseline.load.arrivals_per_s
+    as_ever = served is not None and served <= rules().findings.load.rise_factor * usual
+    return compared.dominant == "execution" or (as_ever and bool(_not_lists(place.replica)))
+
+
+def _not_lists(replica: Replica) -> tuple[Behind, ...]:
+    """What became slow, but for what asks for lists: that takes longer with longer lists."""
+    return tuple(one for one in risen(replica) if "list" not in one.what.lower())
+
+
+def _long_lists(scene: Scene, place: Place) -> bool:
+    """Whether LISTs, which take long by themselves, hold most seats of a level, and other levels are as fast as ever.
+
+    Nothing behind the server has become slow then: there are more long requests among the short ones.
+    """
+    if crowd(place) is None or _not_lists(place.replica):
+        return False
+    inside = rows(place)
+    runs = [row for row in inside if row.executing] or inside
+    lists = sum(row.width for row in runs if row.verb == "list")
+    if lists < rules().findings.load.dominant_share * sum(row.width for row in runs):
+        return False
+    others = (Place(place.replica, one) for one in place.replica.levels.values() if one.name != place.level.name)
+    return any(_as_ever(scene, one) for one in others)
+
+
+def _as_ever(scene: Scene, place: Place) -> bool:
+    compared, execution, limits = split(scene, place), place.level.execution, rules().findings.load
+    if compared is None or compared.execution is None or execution is None or execution.count < limits.slow_least:
+        return False
+    return place.level.state != "stale" and compared.execution < limits.rise_factor
+
+
+def _many_slow(place: Place) -> bool:
+    """Whether many requests ended, and not a few long ones among short ones make the mean: at least one in twenty."""
+    execution, limits = place.level.execution, rules().findings.load
+    if execution is None or execution.count < limits.slow_least:
+        return False
+    return execution.p95 is None or execution.p95.high is None or execution.p95.high > limits.slow_s
 
 
 def slow_execution(scene: Scene) -> Iterator[Finding]:
@@ -83,7 +132,7 @@ def slow_execution(scene: Scene) -> Iterator[Finding]:
     replicas = tuple(dict.fromkeys(place.replica.name for place, _ in found))
     behind = [(name, one) for name in replicas for one in risen(scene.frame.replicas[name])]
     behind.sort(key=lambda pair: -pair[1].rose_s)
-    felt = len(names) > 1 or worst.level.exempt or bool(behind) or any(hurts(place.level) for place, _ in found)
+    felt = len(names) > 1 or bool(behind) or any(hurts(place.level) for place, _ in found)
     where = f"{plain(names[0])} on {plain(worst.replica.name)}" if len(names) == 1 else f"{len(names)} levels"
     took = f"{seconds(compared.now.execution_s)}, {times(compared.execution)}"
     culprit = f": {behind[0][1].told()}" if behind else ""

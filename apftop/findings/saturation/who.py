@@ -87,6 +87,20 @@ def who(place: Place) -> Who | None:
     return Who(clients, kinds, schemas.most_common(1)[0][0], all(row.user is not None for row in inside))
 
 
+def crowd(place: Place) -> Who | None:
+    """Who fills a level, by a dump that shows it filled by several requests; None where it does not.
+
+    A level that is full for half of the time is nearly empty in many a dump: who is in it then has not filled it.
+    """
+    inside, limits = rows(place), rules().findings.load
+    waiting = sum(not row.executing for row in inside)
+    seats = sum(row.width for row in inside if row.executing)
+    taken = waiting > limits.queue or seats >= limits.crowded_share * (place.level.current or 0.0)
+    if len(inside) < limits.crowded_least or not taken:
+        return None
+    return who(place)
+
+
 def client_of(row: Request) -> str:
     """Who sent a request, as far as the dump tells."""
     return row.distinguisher if row.user is None else row.user

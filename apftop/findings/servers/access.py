@@ -128,11 +128,7 @@ def metrics_missing(scene: Scene) -> Iterator[Finding]:
             title=f"no metrics of APF from {listed([one.name for one in none])}: no limits, waits or refusals",
             replicas=tuple(one.name for one in none),
             evidence=few([f"{plain(one.name)}: /metrics: {_status(one)}" for one in none]),
-            advice=(
-                ("grant get on the path /metrics",)
-                if denied
-                else ("ask the API server itself: a proxy or a list of families to keep may leave them out",)
-            ),
+            advice=(_unread_advice(none),),
             change=granted("apftop-metrics-reader", _who(none), METRICS_RULES) if denied else None,
             facts={"replicas": [one.name for one in none], "lacks": {}},
         )
@@ -181,11 +177,21 @@ def _release(scene: Scene, name: str) -> str:
 
 
 def _unread(one: Replica) -> bool:
-    """Whether a server that has APF was asked for metrics and gave none of APF."""
+    """Whether a server that has APF was asked for metrics and gave none of APF, other than for the moment."""
     status = one.endpoints.get(Endpoint.METRICS)
     if one.apf == "absent" or status is None or one.sources:
         return False
-    return isinstance(status, int) and status != 429
+    # 5xx is a server that starts or has trouble of another kind.
+    return isinstance(status, int) and status != 429 and status < 500
+
+
+def _unread_advice(none: Sequence[Replica]) -> str:
+    statuses = {one.endpoints.get(Endpoint.METRICS) for one in none}
+    if 403 in statuses:
+        return "grant get on the path /metrics"
+    if 401 in statuses:
+        return "log in again: the server does not accept who asks"
+    return "ask the API server itself: a proxy or a list of families to keep may leave them out"
 
 
 def _status(one: Replica) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -114,8 +115,11 @@ def _users(scene: Scene, kinds: Mapping[str, float]) -> dict[str, float]:
 
 def _rbac(users: Mapping[str, float], kinds: Mapping[str, float]) -> str:
     verb, _, resource = next(iter(kinds), "").lower().partition(" ")
-    who = plain(next(iter(users), "USER"))
-    return f"see what is missing: kubectl auth can-i {plain(verb) or 'VERB'} {plain(resource) or 'RESOURCE'} --as {who}"
+    # For kubectl `pods/log` is a pod named log.
+    name, _, below = (resource, "", "") if resource.startswith("/") else resource.partition("/")
+    sub = ("--subresource", below) if below else ()
+    words = (verb or "VERB", name or "RESOURCE", *sub, "--as", next(iter(users), "USER"))
+    return f"see what is missing: kubectl auth can-i {shlex.join(map(plain, words))}"
 
 
 def other_429s(scene: Scene) -> Iterator[Finding]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from apftop.apf.builtins import builtin_levels
 from apftop.apf.release import holds, parse_release
 from apftop.check.in_force import written_s
 from apftop.findings.changes.grants import OBJECTS_RULES, granted
@@ -54,7 +55,12 @@ def config_skew(scene: Scene) -> Iterator[Finding]:
     if len(told) < 2 or _written_lately(told):
         return
     seats = {one.name: one.server_concurrency for one in told if one.server_concurrency is not None}
-    found = {name: nominal for name, group in by_level(scene).items() if (nominal := _nominal(group))}
+    doubtful = {name for one in told for name in _perhaps_gone(one)} - builtin_levels().keys()
+    found = {
+        name: nominal
+        for name, group in by_level(scene).items()
+        if name not in doubtful and (nominal := _nominal(group))
+    }
     differing = {name: by for name, by in found.items() if len(set(by.values())) > 1}
     lacking = {name: lack for name in found if (lack := [one.name for one in told if not _runs(one, name)])}
     flags = len(set(seats.values())) > 1
@@ -87,14 +93,24 @@ def _measured(one: Replica) -> bool:
     return Endpoint.METRICS in one.samples and fresh(one)
 
 
+def _perhaps_gone(one: Replica) -> Sequence[str]:
+    """Levels that gauges alone show: these live on until a server restarts, and one that restarted since lacks them."""
+    if one.window is None and Endpoint.LEVELS not in one.samples:
+        return [name for name, level in one.levels.items() if level.config is None]
+    return one.possibly_stale_levels
+
+
 def _runs(one: Replica, level: str) -> bool:
     return level in one.levels and one.levels[level].state != "stale"
 
 
 def _written_lately(told: Sequence[Replica]) -> bool:
-    """Whether a level was written after, or just before, the oldest metrics were read: servers are then in between."""
-    times = [one.samples[Endpoint.METRICS].time for one in told]
-    oldest = min((time for time in times if time is not None), default=None)
+    """Whether a level was written after, or just before, the oldest metrics were read: servers are then in between.
+
+    Both by the servers' clocks, as far as it is known how far they are from this machine's.
+    """
+    times = [(one.samples[Endpoint.METRICS].time, one.clock.skew_s or 0.0) for one in told]
+    oldest = min((time - ahead for time, ahead in times if time is not None), default=None)
     configs = [level.config for one in told for level in one.levels.values() if level.config is not None]
     written = max((time for one in configs if (time := written_s(one)) is not None), default=None)
     if oldest is None or written is None:

@@ -193,9 +193,13 @@ def _started(scene: Scene, hot: Replica) -> tuple[str, ...]:
     now = scene.now
     if now is None:
         return ()
-    ago = {one.name: now - one.started for one in servers(scene) if one.started is not None and one.name != hot.name}
+    ago = {
+        one.name: now - (one.clock.skew_s or 0.0) - one.started
+        for one in servers(scene)
+        if one.started is not None and one.name != hot.name
+    }
     late = {name: since for name, since in ago.items() if 0 <= since < rules().findings.replicas.restarted_s}
-    if not late or (hot.started is not None and now - hot.started < min(late.values())):
+    if not late or (hot.started is not None and now - (hot.clock.skew_s or 0.0) - hot.started < min(late.values())):
         return ()
     names = ", ".join(f"{plain(name)} {span(since)} ago" for name, since in sorted(late.items())[:5])
     return (f"started after it: {names}; clients that went over to {plain(hot.name)} then have not come back",)

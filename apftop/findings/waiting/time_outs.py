@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from apftop.apf.release import holds, parse_release
 from apftop.derive.waits import default_limit_s
 from apftop.findings.scene import Place, Scene, by_level
 from apftop.findings.words.listing import few, hurt, on, replicas
@@ -86,7 +87,9 @@ def queue_time_outs(scene: Scene) -> Iterator[Finding]:
             evidence=(
                 *few([one.line for one in found]),
                 *((f"the wait limit, {seconds(limit.seconds)}: {plain(limit.assumed_from)}",) if limit else ()),
-                "clients that went away are counted alike, and nobody can tell them apart",
+                "clients that went away are counted alike, and nobody can tell them apart"
+                if _quarter(found[0].place)
+                else "up to 1.28.4 time-out is the wait limit; cancelled is a client that went away or a deadline",
             ),
             advice=(
                 "find what fills the level: who holds its seats, or what became slow; its other findings tell",
@@ -103,6 +106,9 @@ def short_deadlines(scene: Scene) -> Iterator[Finding]:
         low, high = _within(found[0].place.level.waits) or (0.0, 0.0)
         hit = [one.place for one in found]
         default_s = default_limit_s()
+        quarter = _quarter(found[0].place)
+        times = DEADLINE if quarter else 1
+        until = "a request waits for a quarter of" if quarter else "up to 1.28.4 a request waits until"
         yield Finding(
             code="short-deadlines",
             severity=severity(name),
@@ -113,9 +119,9 @@ def short_deadlines(scene: Scene) -> Iterator[Finding]:
             level=name,
             evidence=(
                 *few([one.line for one in found]),
-                f"a request waits for a quarter of its deadline at most: these clients ask with a timeout of"
-                f" {seconds(DEADLINE * low)} to {seconds(DEADLINE * high)}, or go away by themselves",
-                *_same_limit(found[0].place.level.waits),
+                f"{until} its deadline at most: these clients ask with a timeout of {seconds(times * low)} to"
+                f" {seconds(times * high)}, or go away by themselves",
+                *_same_limit(found[0].place.level.waits, times),
                 f"served requests: wait p99 {p99(found[0].place.level.waits)}",
             ),
             advice=(
@@ -124,7 +130,7 @@ def short_deadlines(scene: Scene) -> Iterator[Finding]:
                 "or the servers run with a short --request-timeout: give it to apftop by --request-timeout",
             ),
             facts=_lost_facts(found)
-            | {"within_s": [low, high], "deadline_s": [DEADLINE * low, DEADLINE * high], "default_limit_s": default_s},
+            | {"within_s": [low, high], "deadline_s": [times * low, times * high], "default_limit_s": default_s},
             weight=sum(map(hurt, hit)),
         )
 
@@ -169,12 +175,18 @@ def _lost_facts(found: Sequence[_Lost]) -> dict[str, Fact]:
     }
 
 
-def _same_limit(waits: Waits | None) -> tuple[str, ...]:
+def _quarter(place: Place) -> bool:
+    """Whether a quarter of its deadline ends a wait: before 1.28.5 the deadline itself does, or 15 s."""
+    release = parse_release(place.replica.version or "")
+    return release is None or holds(release, rules().wait.limit_cap_holds)
+
+
+def _same_limit(waits: Waits | None, times: int) -> tuple[str, ...]:
     """What the deadline is if all of them have the same, which is likely where they are of one client."""
     if waits is None:
         return ()
     limit = waits.limit
-    at_least = f"a wait of {seconds(limit.seconds)} and a timeout of {seconds(DEADLINE * limit.seconds)} at least"
+    at_least = f"a wait of {seconds(limit.seconds)} and a timeout of {seconds(times * limit.seconds)} at least"
     return (f"if all have the same: {at_least}, by {plain(limit.assumed_from.partition(':')[0])}",)
 
 

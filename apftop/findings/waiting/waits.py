@@ -99,11 +99,20 @@ def _near(place: Place) -> _Near | None:
     over_s = terms.near * limit_s
     served = _served_over(waits, over_s) if waits is not None and long_enough(level.window) else 0
     of = waits.executed if waits is not None else 0
-    waiting = sum(1 for row in rows(place) if not row.executing and row.age_s is not None and row.age_s >= over_s)
+    waiting = _waiting_over(place, over_s)
     enough = served >= terms.near_requests and served > terms.near_share * of
     if not enough and waiting < terms.near_requests:
         return None
     return _Near(place, limit_s, assumed, _bound(waits, over_s), served if enough else 0, of, waiting)
+
+
+def _waiting_over(place: Place, over_s: float) -> int:
+    """How many requests have surely waited longer; none where the server's clock at the dump is not known."""
+    tolerance_s = place.replica.clock.tolerance_s
+    if tolerance_s is None:
+        return 0
+    ages = [row.age_s for row in rows(place) if not row.executing and row.age_s is not None]
+    return sum(age - tolerance_s >= over_s for age in ages)
 
 
 def _limit(waits: Waits | None) -> WaitLimit:

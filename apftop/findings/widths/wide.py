@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from apftop.findings.saturation.pressure import hurts
 from apftop.findings.scene import Place, Scene, by_level, rows
 from apftop.findings.widths.narrower import is_wide, narrower
 from apftop.findings.words.callers import behind
@@ -53,6 +54,9 @@ def _wide(place: Place) -> Wide | None:
         return None
     inside = rows(place)
     if place.replica.lists_executing and inside:
+        # A moment alone may be a burst that is served in the next one.
+        if not hurts(level):
+            return None
         runs = [row for row in inside if row.executing]
         mine = tuple(row for row in inside if is_wide(row))
         seats, of = sum(row.width for row in mine if row.executing), sum(row.width for row in runs)
@@ -79,15 +83,15 @@ def _wide_requests(scene: Scene, level: str, found: list[Wide]) -> Finding:
     by_kind, by_user = _seats_by(runs, "kind"), _seats_by(runs, "user")
     advice, change = narrower(scene, worst.place, worst.rows)
     kind = next(iter(by_kind), "")
-    what = plain(kind) if kind and by_kind[kind] >= worst.seats / 2 else "wide requests"
+    mostly = kind if kind and by_kind[kind] >= worst.seats / 2 else ""
     user = next(iter(by_user), "")
     cap = worst.place.level.max_seats_per_request
     return Finding(
         "wide-requests",
         "warning",
         level,
-        f"{what} of {worst.mean:.1f} seats each on average: {whole(worst.seats)} of {whole(worst.of)} seats in use in "
-        f"{plain(level)} on {servers_named(names)}, and {whole(worst.place.level.waiting)} requests wait",
+        f"{_what(worst, runs, mostly)} in {plain(level)} on {servers_named(names)}, and "
+        f"{whole(worst.place.level.waiting)} requests wait",
         names,
         level,
         "",
@@ -111,6 +115,16 @@ def _wide_requests(scene: Scene, level: str, found: list[Wide]) -> Finding:
         },
         float(sum(one.place.level.waiting or 0.0 for one in found)),
     )
+
+
+def _what(worst: Wide, runs: Sequence[Request], kind: str) -> str:
+    """What holds how many of the seats in use; without a dump the mean width of all requests, and the seats in use."""
+    if not runs:
+        limit = whole(worst.place.level.current)
+        return f"requests of {worst.mean:.1f} seats each on average: {whole(worst.of)} of {limit} seats in use"
+    mine = [row.width for row in runs if kind in ("", row.kind)]
+    seats = f"{sum(mine) / len(mine):.1f} seats each on average: {whole(worst.seats)} of {whole(worst.of)} seats in use"
+    return f"{plain(kind) or 'wide requests'} of {seats}"
 
 
 def _wide_line(one: Wide) -> str:
