@@ -375,7 +375,7 @@ class OfLimits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     least_requests: int
     percent_step: int
     least_raise: float
-    over_mean: float
+    tolerance_seats: float
 
 
 class OfLeaks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -533,6 +533,8 @@ class OfAlerts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     storm_share: float
     imbalance_times: float
     imbalance_per_s: float
+    over_share: float
+    queues_full_share: float
     single_spare_share: float
     wide_seats_share: float
     wide_seats: float

@@ -19,12 +19,16 @@ DEFAULT_PRECEDENCE = 1000
 
 @dataclass(frozen=True, slots=True)
 class FieldManager:
-    """Who last wrote part of an object, from `metadata.managedFields`."""
+    """Who last wrote part of an object, from `metadata.managedFields`.
+
+    `spec` is whether it wrote part of the spec; None where the entry does not list its fields.
+    """
 
     manager: str
     operation: str
     time: str
     subresource: str
+    spec: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

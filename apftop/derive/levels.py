@@ -9,6 +9,7 @@ from typing import Any
 
 from apftop.apf.allocation import reachable_maximum, seat_cap
 from apftop.derive.counts import Tally, counts, execution_of, level_of, tally, waits_of
+from apftop.derive.demand import Totals, demand, demand_gauges
 from apftop.derive.dispatch import next_to_dispatch
 from apftop.derive.dump_rates import recent
 from apftop.derive.evidence import Evidence
@@ -19,10 +20,10 @@ from apftop.derive.own import less_own
 from apftop.derive.queues import queues
 from apftop.derive.readings import by_level, known
 from apftop.derive.states import level_state
-from apftop.derive.utilization import utilizations
+from apftop.derive.utilization import fills, utilizations
 from apftop.records.frame import Level, Request
 from apftop.records.load import Load
-from apftop.records.measures import Utilization
+from apftop.records.measures import Fill, Utilization
 from apftop.records.state import Read
 from apftop.rules import rules
 
@@ -57,6 +58,8 @@ class Whole:
     read: Gauges
     rises: Tally | None
     full: Mapping[str, Utilization]
+    fills: Mapping[str, Fill]
+    demand: Totals
     means: Means | None
     usual: Mapping[str, Load]
 
@@ -72,7 +75,13 @@ def gauges(evidence: Evidence, live: tuple[str, ...]) -> Gauges:
 def levels(evidence: Evidence, members: Membership, read: Gauges) -> dict[str, Level]:
     """All live levels, and the stale ones marked as such, by name."""
     whole = Whole(
-        read, tally(evidence, level_of), utilizations(evidence), means(evidence.step), usual_loads(evidence.step)
+        read=read,
+        rises=tally(evidence, level_of),
+        full=utilizations(evidence),
+        fills=fills(evidence),
+        demand=demand_gauges(evidence.view),
+        means=means(evidence.step),
+        usual=usual_loads(evidence.step),
     )
     found = {name: _level(name, evidence, whole) for name in (*members.live, *members.stale)}
     return {
@@ -142,6 +151,8 @@ def _level(name: str, evidence: Evidence, whole: Whole) -> Level:
         queues=queues(evidence, name, rows, head),
         load=asked,
         usual=whole.usual.get(name),
+        demand=demand(evidence.view, whole.demand, name),
+        fill=whole.fills.get(name),
     )
 
 

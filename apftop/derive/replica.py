@@ -10,6 +10,7 @@ from apftop.apf.objects import EXEMPT
 from apftop.apf.release import holds
 from apftop.derive.access import access_problems
 from apftop.derive.backend import backend
+from apftop.derive.demand import MEASURES as DEMAND
 from apftop.derive.evidence import Evidence, evidence
 from apftop.derive.freshness import lately, sample_ages
 from apftop.derive.levels import Gauges, gauges, levels
@@ -22,8 +23,6 @@ from apftop.records.frame import Replica, SampleAge
 from apftop.records.raw import CALLBACKS, DUMPS, OBJECTS, Endpoint
 from apftop.records.state import ReplicaState
 from apftop.records.view import View
-
-DEMAND = ("demand_high", "demand_average", "demand_stdev", "demand_smoothed", "target")
 
 
 def replica(state: ReplicaState, request_timeout_s: float | None = None) -> Replica:

@@ -1,4 +1,4 @@
-"""Exact time averages of seats in use, from histograms that count nanoseconds (1.26 to 1.37)."""
+"""Exact time averages of seats in use and of full queues, from histograms that count nanoseconds (1.26 to 1.37)."""
 
 from __future__ import annotations
 
@@ -6,20 +6,36 @@ import math
 from collections.abc import Mapping
 
 from apftop.derive.evidence import Evidence
-from apftop.records.measures import NANOSECONDS, Utilization
+from apftop.records.measures import NANOSECONDS, Fill, Utilization
 from apftop.records.parsed import Histogram
 from apftop.records.view import Key
 
 MEASURE = "seat_utilization"
+REQUESTS = "request_utilization"
+WAITING = "waiting"
 
 
 def utilizations(evidence: Evidence) -> dict[str, Utilization]:
     """How full each level was over the window; over its whole life where only one answer is there, marked as such."""
-    found: Mapping[Key, Histogram] = evidence.view.histograms.get(MEASURE, {}) if evidence.view else {}
-    if evidence.step is not None:
-        found = evidence.step.histograms(MEASURE)
+    found = _over_time(evidence, MEASURE)
     averages = {key: _averages(one, lifetime=evidence.step is None) for key, one in found.items()}
     return {key.level: one for key, one in averages.items() if one is not None and key == Key(key.level)}
+
+
+def fills(evidence: Evidence) -> dict[str, Fill]:
+    """How full the queues of each level were over the same time; a level without queues has one place to wait."""
+    return {
+        key.level: Fill(_above(one, 0.25), one.count / NANOSECONDS, evidence.step is None)
+        for key, one in _over_time(evidence, REQUESTS).items()
+        if one.count > 0 and key == Key(key.level, by=WAITING)
+    }
+
+
+def _over_time(evidence: Evidence, measure: str) -> Mapping[Key, Histogram]:
+    """What was counted over the window; since the level is there where only one answer is."""
+    if evidence.step is not None:
+        return evidence.step.histograms(measure)
+    return evidence.view.histograms.get(measure, {}) if evidence.view else {}
 
 
 def _averages(histogram: Histogram, *, lifetime: bool) -> Utilization | None:
@@ -30,6 +46,7 @@ def _averages(histogram: Histogram, *, lifetime: bool) -> Utilization | None:
         mean=histogram.sum / histogram.count,
         ge_95=_above(histogram, 0.95),
         gt_99=_above(histogram, 0.99),
+        gt_1=_above(histogram, 1.0),
         seconds=histogram.count / NANOSECONDS,
         lifetime=lifetime,
     )

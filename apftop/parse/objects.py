@@ -269,11 +269,18 @@ def _meta(root: Node, api_version: str) -> Meta:
                 operation=entry.text("operation", ""),
                 time=entry.text("time", ""),
                 subresource=entry.text("subresource", ""),
+                spec=_writes_spec(entry),
             )
             for entry in metadata.nodes("managedFields")
         ),
         api_version=api_version,
     )
+
+
+def _writes_spec(entry: Node) -> bool | None:
+    """kubectl leaves out managedFields altogether, and other tools their lists of fields."""
+    fields = entry.node("fieldsV1")
+    return None if fields is None else fields.has("f:spec")
 
 
 def _conditions(root: Node) -> tuple[Condition, ...]:

@@ -10,7 +10,7 @@ from apftop.apf.objects import EXEMPT, FlowSchema, PriorityLevelConfiguration
 from apftop.records.backend import Backend, Callback
 from apftop.records.checks import RequestKey
 from apftop.records.load import Load
-from apftop.records.measures import Counts, Execution, Sampled, Utilization, Waits, Window
+from apftop.records.measures import Counts, Demand, Execution, Fill, Sampled, Utilization, Waits, Window
 
 LevelState = Literal["idle", "busy", "saturated", "blocked", "leaking", "exempt", "quiescing", "stale", "unknown"]
 
@@ -162,7 +162,8 @@ class Level:
 
     `window` and `counts` are of the last two metrics answers, or of the dumps where these give none; `recent` is of the
     last two dumps. The rates are those of `counts`; what is shown is the `pace`. `queues` is None without a dump of
-    them. `load` is what the level was asked to do over the window, `usual` over its life before it.
+    them. `load` is what the level was asked to do over the window, `usual` over its life before it; `demand` is what
+    its server makes of that. `fill` is None for a level of which nothing is known to wait, as the exempt one.
     """
 
     name: str
@@ -194,6 +195,8 @@ class Level:
     queues: tuple[Queue, ...] | None
     load: Load | None = None
     usual: Load | None = None
+    demand: Demand | None = None
+    fill: Fill | None = None
 
     @property
     def exempt(self) -> bool:

@@ -134,12 +134,42 @@ class Counts:
 class Utilization:
     """Exact time averages from a histogram over nanoseconds.
 
-    `mean` is a ratio of the current limit; the other two are shares of the time. `lifetime` is set when only one sample
-    was there, so that the averages are over the life of the level.
+    `mean` is a ratio of the current limit; the other three are shares of the time, `gt_1` that above the limit.
+    `lifetime` is set when only one sample was there, so that the averages are over the life of the level.
     """
 
     mean: float | None
     ge_95: float | None
     gt_99: float | None
+    gt_1: float | None
     seconds: float
     lifetime: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Fill:
+    """How full the queues of a level were, from a histogram over nanoseconds.
+
+    `gt_25` is the share of the time in which requests took over a quarter of all places to wait (queues x
+    queueLengthLimit). `lifetime` is as for `Utilization`.
+    """
+
+    gt_25: float | None
+    seconds: float
+    lifetime: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """What a level asked for, in seats, by the last adjustment of its server: in use, lingering, and waiting ones.
+
+    The first three are over the period before that adjustment (10 s as a rule), `smoothed` falls slowly from past
+    heights, and `target` went into the allocation (1.26 to 1.37). None is unknown, as is NaN. This tool's own requests
+    are in it.
+    """
+
+    high_watermark: float | None
+    average: float | None
+    stdev: float | None
+    smoothed: float | None
+    target: float | None

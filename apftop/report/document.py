@@ -10,7 +10,7 @@ from apftop.records.checks import Checks, LevelChecks, ReplicaChecks, Start
 from apftop.records.findings import Findings
 from apftop.records.frame import Flow, Frame, Inside, Level, LevelTotal, Recent, Replica, Request, Schema, Totals
 from apftop.records.logs import NO_LOGS, Logs
-from apftop.records.measures import Counts, Execution, Quantile, Utilization, Waits, Window
+from apftop.records.measures import Counts, Demand, Execution, Quantile, Utilization, Waits, Window
 from apftop.report.behind import backend_json, callbacks_json
 from apftop.report.causes import findings_json
 from apftop.report.checks import check_json, level_json, start_json
@@ -145,6 +145,7 @@ def _level(level: Level, checks: LevelChecks | None) -> Json:
         "seats_idle": number(level.seats_idle),
         "utilization_now": number(level.utilization_now),
         "utilization": _utilization(level.utilization),
+        "demand": _demand(level.demand),
         "waiting": number(level.waiting),
         "waiting_from": level.waiting_from or None,
         "waiting_seats": number(level.waiting_seats),
@@ -280,8 +281,21 @@ def _utilization(utilization: Utilization | None) -> Json | None:
         "mean": number(utilization.mean),
         "ge_0.95": number(utilization.ge_95),
         "gt_0.99": number(utilization.gt_99),
+        "gt_1": number(utilization.gt_1),
         "seconds": number(utilization.seconds),
         "lifetime": utilization.lifetime,
+    }
+
+
+def _demand(demand: Demand | None) -> Json | None:
+    if demand is None:
+        return None
+    return {
+        "high_watermark": number(demand.high_watermark),
+        "average": number(demand.average),
+        "stdev": number(demand.stdev),
+        "smoothed": number(demand.smoothed),
+        "target": number(demand.target),
     }
 
 

@@ -81,10 +81,10 @@ def of_replica(moment: Moment, replica: str) -> Severity | None:
 
 
 def sign(severity: Severity | None) -> Cell:
-    """`!!`, `!` or `i`; by value the worst is the greatest."""
+    """`!!`, `!` or `i`; by value the worst is the least, since columns of text begin with what is least."""
     if severity is None:
         return BLANK
-    return Cell(SIGNS[severity], float(len(SEVERITIES) - SEVERITIES.index(severity)), MARKS[severity])
+    return Cell(SIGNS[severity], float(SEVERITIES.index(severity)), MARKS[severity])
 
 
 def _worst(found: Iterable[Finding]) -> Severity | None:
@@ -113,9 +113,7 @@ def _facts(moment: Moment) -> tuple[str, ...]:
 
 def _severity(line: Line) -> Cell:
     severity = line.finding.severity
-    return Cell(
-        f"{SIGNS[severity]:<2} {severity}", float(len(SEVERITIES) - SEVERITIES.index(severity)), MARKS[severity]
-    )
+    return Cell(f"{SIGNS[severity]:<2} {severity}", float(SEVERITIES.index(severity)), MARKS[severity])
 
 
 SIGN: Column = Column(

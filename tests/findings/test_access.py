@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from apftop.apf.objects import FlowSchema, NonResourceRule, ResourceRule, Subject
 from apftop.findings.scene import Scene
 from apftop.findings.servers import access
 from apftop.records.backend import Backend
@@ -14,7 +15,8 @@ from apftop.records.findings import Finding
 from apftop.records.logs import Caller, Logs
 from apftop.records.measures import Window
 from apftop.records.raw import DUMPS, FLOW_SCHEMA_UID, LEVEL_UID, Endpoint, Sample
-from tests.findings.cluster import SECONDS, T0, Did, Of, Row, Server, a_cluster, busier, made, quiet
+from tests.findings.cluster import SECONDS, T0, Did, Of, Row, Server, a_cluster, a_schema, busier, made, quiet
+from tests.findings.from_bundle import CASES, scene_of
 
 LOW, SCHEMA = "workload-low", "service-accounts"
 WINDOW = Window(30.0, "stamps")
@@ -60,6 +62,7 @@ def refusals(number: int, at: float = T0 + SECONDS) -> list[Sample]:
     ]
 
 
+GETS = (NonResourceRule(("get",), ("*",)),)
 METAS = {SCHEMA: {"uid": "s-uid"}, LOW: {"uid": "l-uid"}}
 
 
@@ -96,6 +99,76 @@ def test_own_refusals_name_the_level_and_print_a_way_around_it() -> None:
         " prioritylevelconfigurations.flowcontrol.apiserver.k8s.io/apftop"
     )
     assert any("system:masters" in line for line in one.advice)
+
+
+def own_precedence(scene: Scene) -> int | None:
+    """That of the schema which is printed for this tool; None where none is."""
+    (one,) = found(scene, "own-requests-refused")
+    if one.change is None:
+        return None
+    precedence = objects(one.change.command)[1]["spec"]["matchingPrecedence"]
+    assert isinstance(precedence, int)
+    return precedence
+
+
+DEFAULT = {"global-default": {"uid": "s-uid"}}
+
+
+def refused(*more: FlowSchema) -> Scene:
+    """Questions refused that came by `global-default`, from somebody whom no dump tells."""
+    return a_cluster(*quiet("kas-a", rows=None), more=refusals(4), metas=DEFAULT, schemas=more)
+
+
+def test_the_printed_schema_is_tried_before_what_takes_the_printed_account() -> None:
+    precedence = own_precedence(refused())
+
+    assert precedence is not None
+    assert 1000 < precedence < 9000
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        {"rules": (), "others": (NonResourceRule(("get",), ("/metrics",)),)},
+        {"rules": (), "others": (NonResourceRule(("get",), ("/debug/*",)),)},
+        {
+            "rules": (
+                ResourceRule(("watch", "list"), ("flowcontrol.apiserver.k8s.io",), ("*",), (), cluster_scope=True),
+            )
+        },
+    ],
+    ids=["metrics", "dumps", "objects"],
+)
+def test_a_schema_that_takes_any_of_the_questions_comes_after_the_printed_one(
+    rules: dict[str, tuple[ResourceRule | NonResourceRule, ...]],
+) -> None:
+    taker = a_schema("taker", LOW, 300, Subject("Group", "system:serviceaccounts:apftop"), **rules)  # type: ignore[arg-type]
+
+    assert own_precedence(refused(taker)) == 250
+
+
+def test_a_schema_for_other_accounts_need_not_come_after_the_printed_one() -> None:
+    other = a_schema("other", LOW, 300, Subject("ServiceAccount", "*", "elsewhere"))
+
+    assert own_precedence(refused(other)) == own_precedence(refused())
+
+
+def test_no_schema_is_printed_where_there_is_no_room_for_it() -> None:
+    first = a_schema("first", LOW, 2, Subject("ServiceAccount", "apftop", "apftop"), others=GETS)
+    (one,) = found(refused(first), "own-requests-refused")
+
+    assert one.change is None
+    assert one.advice[0].endswith("by a schema ahead of all that it matches")
+
+
+def test_what_the_level_for_this_tool_takes_is_told() -> None:
+    (one,) = found(refused(), "own-requests-refused")
+
+    assert "on kas-a the new level gets 3 nominal seats; workload-low loses most, 245 -> 244" in one.advice
+
+
+def test_the_case_of_a_tool_that_is_refused_by_the_default_level() -> None:
+    assert own_precedence(scene_of(CASES / "C39")) == own_precedence(refused())
 
 
 def objects(command: str) -> list[dict]:  # type: ignore[type-arg]
@@ -283,6 +356,7 @@ def test_429s_that_apf_did_not_give_are_told_apart() -> None:
     assert (one.severity, one.facts["evictions"]) == ("warning", 60)
     assert one.title == "2.00/s are answered 429 by something other than APF on kas-a"
     assert "PodDisruptionBudget" in one.advice[0]
+    assert one.advice[0].endswith(": kubectl get pdb -A")
     assert one.change is None
 
 

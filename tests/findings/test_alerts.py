@@ -86,6 +86,44 @@ def test_requests_that_leave_their_queue_are_told() -> None:
     assert "APFQueueTimeouts" not in names(with_low(Did("service-accounts", 600, queue_full=30)))
 
 
+def test_seats_above_the_limit_for_over_a_quarter_of_the_time_are_told() -> None:
+    assert "APFSeatsOvercommitted" in names(with_low(Did("service-accounts", 600, executing=90), over=0.4))
+    assert "APFSeatsOvercommitted" not in names(with_low(Did("service-accounts", 600, executing=90), over=0.2))
+
+
+@pytest.mark.parametrize(
+    ("high", "current", "expected"), [(245.0, 56.0, True), (244.0, 56.0, False), (400.0, 245.0, False)]
+)
+def test_lent_seats_are_not_returned_where_all_nominal_ones_were_asked_for(
+    high: float, current: float, expected: bool
+) -> None:
+    first, *others = quiet()
+    of = Of((Did("service-accounts", 600, executing=56, waiting=300),), current=current, demand=(high,) * 5)
+    scene = a_cluster(busier(first, "workload-low", of), *others)
+
+    assert (("APFLentSeatsNotReturned", "workload-low", "kas-a") in held(scene)) is expected
+    assert not [one for one in alerts(scene) if one.name == "APFLentSeatsNotReturned" and one.condition is None]
+
+
+def test_a_demand_that_is_no_number_tells_nothing_of_lent_seats() -> None:
+    (server,) = quiet("kas-a")
+    of = Of((Did("service-accounts", 600),), current=56, demand=(float("nan"),) * 5)
+    scene = a_cluster(busier(server, "workload-low", of))
+
+    (one,) = (one for one in alerts(scene) if one.name == "APFLentSeatsNotReturned")
+    assert one.condition is None
+
+
+@pytest.mark.parametrize(("refused", "fill", "expected"), [(60, 0.25, True), (60, 0.5, False), (1, 0.25, False)])
+def test_full_queues_are_those_of_few_flows_where_most_places_were_always_free(
+    refused: int, fill: float, expected: bool
+) -> None:
+    scene = with_low(Did("service-accounts", 600, queue_full=refused), waited=1.0, queue_fill=fill)
+
+    assert (("APFHotFlowQueueFull", "workload-low", "kas-a") in held(scene)) is expected
+    assert not [one for one in alerts(scene) if one.name == "APFHotFlowQueueFull" and one.condition is None]
+
+
 def test_full_with_a_queue_is_saturated_and_full_without_one_is_good_use() -> None:
     assert "APFPriorityLevelSaturated" in names(with_low(Did("service-accounts", 600, waiting=8), full=0.95))
     assert "APFPriorityLevelSaturated" not in names(with_low(Did("service-accounts", 600), full=0.95))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -13,9 +14,10 @@ from apftop.findings.book import STEPS, book
 HERE = Path(__file__).parent
 
 
-def marked(marker: str) -> set[str]:
+@cache
+def marked(marker: str) -> frozenset[str]:
     """The codes that tests of this folder are marked with."""
-    return {code for file in HERE.glob("test_*.py") for code in _marked(file, marker)}
+    return frozenset(code for file in HERE.glob("test_*.py") for code in _marked(file, marker))
 
 
 def _marked(file: Path, marker: str) -> Iterator[str]:

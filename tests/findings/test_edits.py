@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from apftop.apf.objects import Subject
+from apftop.findings.changes.patches import KEPT
 from apftop.findings.policies.edits import FINDERS
 from apftop.findings.scene import Scene
 from apftop.records.findings import Finding
@@ -29,6 +30,19 @@ def written(at: str, by: str = "kubectl-edit", *, made: str = "2026-03-02T08:14:
     chart = {"manager": "helm", "operation": "Update", "time": made}
     last = {"manager": by, "operation": "Update", "time": at} | more
     return {"generation": 2, "creationTimestamp": made, "managedFields": [chart, last]}
+
+
+SERVER = "api-priority-and-fairness-config-producer-v1"
+METADATA: dict[str, Any] = {"fieldsV1": {"f:metadata": {}}}
+SPEC: dict[str, Any] = {"fieldsV1": {"f:spec": {}}}
+
+
+def built_in(autoupdate: str, later: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """Metadata of an object that a server made, an operator edited, and a server wrote once more."""
+    edit = {"manager": "kubectl-edit", "operation": "Update", "time": "2026-04-12T09:58:00Z"} | SPEC
+    server = {"manager": SERVER, "operation": "Update", "time": "2026-04-12T09:59:00Z"} | later
+    notes = {"annotations": {KEPT: autoupdate}} if autoupdate else {}
+    return written("2026-04-12T09:58:00Z") | notes | {"managedFields": [edit, server]} | more
 
 
 def in_need(metas: dict[str, dict[str, Any]], **more: Any) -> Scene:
@@ -75,6 +89,35 @@ def test_a_level_that_takes_seats_from_all_others_counts_where_no_edit_is_nearer
     assert [other.subject for other in both] == ["ci"]
 
 
+@pytest.mark.fires("edited-before-onset")
+@pytest.mark.parametrize(
+    "meta",
+    [
+        pytest.param(built_in("", METADATA), id="metadata alone"),
+        pytest.param(built_in("false", SPEC), id="under the name of what it once wrote of the spec"),
+        pytest.param(built_in("false", {}), id="nobody knows of what"),
+        pytest.param(written("2026-04-12T09:58:00Z", **SPEC), id="spec"),
+    ],
+)
+def test_an_edit_is_told_though_a_server_wrote_the_metadata_after_it(meta: dict[str, Any]) -> None:
+    (one,) = found(in_need({"ci": meta}))
+
+    assert one.title == "level ci was edited 5m before ci was seen in need, by kubectl-edit"
+
+
+@pytest.mark.spares("edited-before-onset")
+@pytest.mark.parametrize(
+    "meta",
+    [
+        pytest.param(built_in("true", SPEC), id="set back"),
+        pytest.param(built_in("", SPEC), id="spec"),
+        pytest.param(built_in("", {}), id="nobody knows of what"),
+    ],
+)
+def test_what_a_server_may_have_set_back_is_no_edit(meta: dict[str, Any]) -> None:
+    assert found(in_need({"ci": meta})) == []
+
+
 @pytest.mark.spares("edited-before-onset")
 @pytest.mark.parametrize(
     "meta",
@@ -84,10 +127,20 @@ def test_a_level_that_takes_seats_from_all_others_counts_where_no_edit_is_nearer
         written("2026-04-12T09:58:00Z", "api-priority-and-fairness-config-consumer-v1", subresource="status"),
         written("2026-04-12T09:58:00Z", "api-priority-and-fairness-config-producer-v1"),
         written("2026-04-12T09:58:00Z", subresource="status"),
+        written("2026-04-12T09:58:00Z", "helm", **METADATA),
         written("2026-04-12T09:58:00Z") | {"generation": 1},
         {"managedFields": []},
     ],
-    ids=["over-an-hour", "after-it-began", "condition", "servers", "status", "labels-alone", "nobody-knows"],
+    ids=[
+        "over-an-hour",
+        "after-it-began",
+        "condition",
+        "servers",
+        "status",
+        "metadata",
+        "labels-alone",
+        "nobody-knows",
+    ],
 )
 def test_what_was_long_ago_or_came_later_or_no_edit_of_the_spec_is_spared(meta: dict[str, Any]) -> None:
     assert found(in_need({"ci": meta})) == []

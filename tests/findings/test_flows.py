@@ -179,6 +179,7 @@ def test_events_of_all_nodes_are_a_kind_of_request_and_no_client() -> None:
     assert one.advice[0] == (
         "add a FlowSchema for events ahead of system-nodes, to a small level of its own (at precedence 450)"
     )
+    assert any("the new level gets" in line and "loses most" in line for line in one.advice)
     assert one.facts["suspicion"] == "request-kind, not client"
     assert (one.facts["flows_waiting"], one.facts["max_waiting_per_flow"]) == (40, 4)
 

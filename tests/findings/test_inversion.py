@@ -106,6 +106,7 @@ def test_its_accounts_are_led_to_a_level_that_does_not_carry_the_writes() -> Non
     assert one.change is not None
     assert one.change.rollback == "kubectl delete flowschemas.flowcontrol.apiserver.k8s.io/kyverno-callbacks"
     assert one.advice[0].startswith("a schema for the service accounts of namespace kyverno to workload-high")
+    assert not any("new level" in line for line in one.advice)
 
 
 def test_a_level_of_their_own_is_made_where_the_higher_one_carries_the_writes_too() -> None:
@@ -116,6 +117,7 @@ def test_a_level_of_their_own_is_made_where_the_higher_one_carries_the_writes_to
 
     assert level["spec"]["limited"]["nominalConcurrencyShares"] == 10
     assert schema["spec"]["priorityLevelConfiguration"]["name"] == level["metadata"]["name"] == "kyverno-callbacks"
+    assert one.advice[1] == "on kas-a the new level gets 24 nominal seats; workload-low loses most, 245 -> 236"
 
 
 def test_writes_of_a_high_level_that_wait_for_a_low_one_are_a_warning() -> None:

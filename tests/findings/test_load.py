@@ -94,7 +94,10 @@ def test_a_full_level_is_told_with_its_numbers_and_the_arithmetic_of_its_wait() 
         "kas-a: 60 of 60 seats in use (nominal 245); all taken for 100% of 30s; 160 waiting; "
         "dispatched 200.0/s over 30s; refused queue-full 20.0/s over 30s; wait p99 500ms-1s"
     )
-    assert "160 waiting / 200.0 dispatched per s = 800ms wait expected; the mean was 800ms" in found.evidence
+    assert (
+        "160 waiting / 200.0 dispatched per s over 30s = 800ms wait expected; the mean was 800ms over 30s"
+        in found.evidence
+    )
     assert found.facts["refused_per_s"] == {"queue-full": 20.0}
     assert found.weight == 180.0
 
@@ -201,8 +204,8 @@ def test_who_is_there_while_few_are_has_not_filled_the_level(executing: int, wid
 
 
 def test_the_new_schema_goes_before_no_other_than_the_one_that_matches_now() -> None:
-    user = "system:serviceaccount:kube-system:agent"
-    agents = a_schema("agents", LOW, 250, Subject("ServiceAccount", "agent", "kube-system"))
+    user = "system:serviceaccount:ops:agent"
+    agents = a_schema("agents", LOW, 250, Subject("ServiceAccount", "agent", "ops"))
     of = replace(FULL, did=(replace(FULL.did[0], schema="agents"),))
     found = saturated(a_cluster(full(*rows(user, 150, 50, "agents"), of=of), schemas=[agents]))
 
@@ -262,12 +265,75 @@ def test_a_client_whose_level_is_its_own_already_is_to_slow_down() -> None:
     assert found.change is None
 
 
-def test_a_component_of_the_control_plane_is_not_confined() -> None:
-    user = "system:kube-controller-manager"
-    found = saturated(a_cluster(full(*rows(user, 150, 50, "kube-controller-manager"))))
+@pytest.mark.parametrize(
+    ("user", "command"),
+    [
+        (
+            "system:kube-controller-manager",
+            "kubectl get pods -n kube-system -l component=kube-controller-manager -o wide",
+        ),
+        ("system:node:n1", "kubectl get node n1 -o wide"),
+        (
+            "system:serviceaccount:kube-system:agent",
+            "kubectl get pods -n kube-system --field-selector spec.serviceAccountName=agent -o wide",
+        ),
+        ("system:apiserver", """| grep -oE '"(userAgent|sourceIPs)":[^,]*' | sort | uniq -c | sort -rn"""),
+    ],
+    ids=["a component", "a node", "an account of kube-system", "the API server"],
+)
+def test_a_part_of_the_cluster_is_not_confined_and_the_command_that_names_its_process_is_told(
+    user: str, command: str
+) -> None:
+    found = saturated(a_cluster(full(*rows(user, 150, 50))))
 
-    assert found.change is None
-    assert "do not confine it" in found.advice[0]
+    assert (found.facts["cause"], found.change) == ("client", None)
+    assert found.advice[0].startswith(f"find out why {user} asks for so much, and do not confine it")
+    assert found.advice[1].endswith(command)
+
+
+@pytest.mark.parametrize("user", ["system:serviceaccount:kube-system-tools:agent", "systemd:agent", "jane"])
+def test_accounts_that_only_sound_like_parts_of_the_cluster_get_a_level_of_their_own(user: str) -> None:
+    assert saturated(a_cluster(full(*rows(user, 150, 50)))).change is not None
+
+
+def test_a_new_level_is_told_with_what_it_takes_from_the_others() -> None:
+    told = saturated(a_cluster(full(*rows(ACCOUNT, 150, 50)))).advice[1]
+
+    assert told == "on kas-a the new level gets 12 nominal seats; workload-low loses most, 245 -> 240"
+
+
+def test_what_a_new_level_takes_is_told_in_words_where_limits_do_not_follow_from_the_objects() -> None:
+    told = saturated(a_cluster(full(*rows(ACCOUNT, 150, 50), of=replace(FULL, nominal=200.0)))).advice[1]
+
+    assert told == "the new level takes 5 shares, so that all others shrink a little"
+
+
+BURSTS = Of((Did("service-accounts", 600, queue_full=600, executing=2),), full=0.1, current=60.0)
+
+
+def test_a_level_that_is_not_full_now_and_refused_was_full_at_moments() -> None:
+    found = saturated(a_cluster(full(of=BURSTS)))
+
+    assert found.title == "workload-low on kas-a was full at moments: 20.0/s refused over 30s, 2 of 60 seats in use now"
+
+
+@pytest.mark.parametrize(
+    "of",
+    [
+        replace(BURSTS, full=0.6),
+        replace(BURSTS, did=(replace(BURSTS.did[0], executing=60),)),
+        replace(BURSTS, did=(replace(BURSTS.did[0], waiting=3),)),
+    ],
+    ids=["full for most of the time", "full now", "some wait now"],
+)
+def test_a_level_that_is_full_now_or_for_long_is_called_full(of: Of) -> None:
+    assert saturated(a_cluster(full(of=of))).title.startswith("workload-low on kas-a is full: ")
+
+
+def test_the_case_of_bursts_between_two_scrapes() -> None:
+    assert saturated(scene_of(CASES / "C43")).title == (
+        "workload-low on server was full at moments: 25.0/s refused over 600s, 0 of 368 seats in use now"
+    )
 
 
 def test_names_of_clients_cannot_act_on_a_terminal() -> None:
@@ -573,7 +639,10 @@ def test_the_case_of_a_flood_by_one_daemon_set() -> None:
     assert found.title.endswith(
         "39 of 39 seats, 300 wait, 149.0/s refused; mostly system:serviceaccount:stackable-operators:secret-operator"
     )
-    assert "300 waiting / 368.0 dispatched per s = 815ms wait expected; the mean was 818ms" in found.evidence
+    assert (
+        "300 waiting / 368.0 dispatched per s over 30s = 815ms wait expected; the mean was 818ms over 30s"
+        in found.evidence
+    )
     assert (found.facts["client_share_of_queue"], found.facts["kind"]) == (1.0, "get persistentvolumeclaims")
     assert found.facts["client_share_of_seats"] == pytest.approx(36 / 39)
     assert found.facts["cause"] == "client"

@@ -176,6 +176,14 @@ def test_servers_with_a_lease_that_are_not_known_are_hidden() -> None:
 
 
 @pytest.mark.spares("hidden-replicas")
+def test_servers_that_have_not_answered_yet_are_not_hidden() -> None:
+    scene = a_cluster(*quiet("kas-a"))
+    first = {name: replace(one, window=None) for name, one in scene.frame.replicas.items()}
+
+    assert found(replace(scene, frame=replace(scene.frame, replicas=first, servers_alive=3)), "hidden-replicas") == []
+
+
+@pytest.mark.spares("hidden-replicas")
 @pytest.mark.parametrize("alive", [None, 1, 3])
 def test_nothing_is_hidden_where_all_are_known_or_leases_are_not(alive: int | None) -> None:
     scene = a_cluster(*quiet())

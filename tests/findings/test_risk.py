@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from apftop.apf.builtins import builtin_schemas
-from apftop.apf.objects import ResourceRule, Subject
+from apftop.apf.objects import FlowSchema, ResourceRule, Subject
 from apftop.apf.release import Release
 from apftop.findings.risks.risk import LEADS, at_risk, leader_election_outside, node_leases, probes_refused
 from apftop.findings.scene import Scene
@@ -241,8 +241,46 @@ def test_leader_election_of_the_control_plane_outside_its_level_is_critical() ->
 
     assert (found.severity, found.schema) == ("critical", "all-leases")
     assert found.change is not None
-    assert patch(found.change.command) == {"matchingPrecedence": 150}
+    assert patch(found.change.command) == {"matchingPrecedence": 450}
     assert patch(found.change.rollback) == {"matchingPrecedence": 50}
+
+
+def test_a_schema_is_put_behind_all_schemas_for_leases_from_which_it_takes() -> None:
+    leases = ResourceRule(("*",), ("coordination.k8s.io",), ("leases",), ("*",))
+    taker = a_schema("all-leases", "workload-low", 50, rules=[leases])
+    scene = a_cluster(a_server("workload-low", refusing("all-leases")), schemas=[taker])
+    every = [one(node_leases(scene)), one(leader_election_outside(scene))]
+
+    assert len({found.change for found in every}) == 1
+    assert every[0].advice[0] == (
+        "put schema all-leases behind system-leader-election, system-node-high, whose requests it takes: "
+        "matchingPrecedence of all-leases: 50 -> 450, behind system-leader-election, system-node-high"
+    )
+
+
+def test_a_schema_is_put_no_further_behind_than_it_must() -> None:
+    taker = a_schema("nodes-and-more", "workload-low", 300, Subject("Group", "system:nodes"))
+    near = a_schema("near", "workload-low", 411, Subject("User", "jane"))
+    found = one(node_leases(a_cluster(a_server("workload-low", refusing("nodes-and-more")), schemas=[taker, near])))
+
+    assert found.change is not None
+    assert patch(found.change.command) == {"matchingPrecedence": 405}
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        a_schema("next", "workload-low", 401, Subject("User", "jane")),
+        a_schema("another", "workload-low", 350, Subject("Group", "system:nodes")),
+    ],
+    ids=["no room", "another schema takes them then"],
+)
+def test_a_schema_for_which_there_is_no_right_place_is_not_moved(beside: FlowSchema) -> None:
+    taker = a_schema("nodes-and-more", "workload-low", 300, Subject("Group", "system:nodes"))
+    found = one(node_leases(a_cluster(a_server("workload-low", refusing("nodes-and-more")), schemas=[taker, beside])))
+
+    assert found.change is None
+    assert found.advice[0] == "put schema nodes-and-more behind system-node-high, whose requests it takes"
 
 
 @pytest.mark.spares("leader-election-outside")

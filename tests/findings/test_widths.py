@@ -168,6 +168,20 @@ def blocked(width: int = 8, in_use: int = 43, tried: int = 5120, **more: Any) ->
     return in_default(rows, more=[queues(in_use)], seats=in_use, no_accommodation=tried, **more)
 
 
+def test_one_seat_that_idles_is_told_of_in_the_singular() -> None:
+    (one,) = found(blocked(in_use=48), "head-of-line")
+
+    assert one.title == "1 seat of global-default idles on kas-a while 21 requests wait: next is a request of 8 seats"
+    assert any("48 of 49 seats in use, 1 idle" in line for line in one.evidence)
+
+
+def test_what_a_level_for_wide_requests_takes_is_told() -> None:
+    (one,) = found(blocked(), "head-of-line")
+
+    assert one.change is not None
+    assert any("the new level gets" in line or "the new level takes" in line for line in one.advice)
+
+
 @pytest.mark.fires("head-of-line")
 def test_a_wide_request_that_is_next_explains_idle_seats() -> None:
     (one,) = found(blocked(), "head-of-line")

@@ -59,6 +59,16 @@ def test_a_queue_without_seats_to_which_anything_comes_is_critical() -> None:
     assert any("kubectl get pods -n tenant" in line for line in one.evidence)
 
 
+@pytest.mark.parametrize(("release", "told"), [("v1.28.9", False), ("v1.29.4", True), ("v1.30.0", False)])
+def test_only_1_29_may_refuse_the_rollback_to_no_shares(release: str, told: bool) -> None:
+    server = busier(quiet("kas-a", release=release)[0], "jail", Of((Did("tenant", timed_out=24, waiting=12),)))
+    (one,) = found(a_cluster(server, levels=[JAIL], schemas=[a_schema("tenant", "jail", 1000)]))
+
+    assert one.change is not None
+    assert one.change.text.endswith("; a server of 1.29 may refuse the rollback to 0 shares") is told
+    assert not any("1.29" in line for line in one.advice)
+
+
 @pytest.mark.spares("zero-seats-queue")
 def test_a_queue_without_seats_that_may_borrow_is_none_that_blocks() -> None:
     scene = a_cluster(

@@ -125,7 +125,7 @@ def test_a_schema_is_read_whole() -> None:
             creation="2026-04-12T10:03:20Z",
             annotations=(("apf.kubernetes.io/autoupdate-spec", "true"),),
             managers=(
-                FieldManager("api-priority-and-fairness-config-producer-v1", "Apply", "2026-04-12T10:03:21Z", ""),
+                FieldManager("api-priority-and-fairness-config-producer-v1", "Apply", "2026-04-12T10:03:21Z", "", True),
                 FieldManager("api-priority-and-fairness-config-consumer-v1", "Apply", "", "status"),
             ),
             api_version=f"{GROUP}/v1",
@@ -147,6 +147,24 @@ def test_a_schema_is_read_whole() -> None:
         conditions=(Condition("Dangling", "False", "Found", "refers to workload-low", "2026-04-12T10:03:22Z"),),
     )
     assert read.dangling is False
+
+
+@pytest.mark.parametrize(
+    ("fields", "spec"), [({"f:spec": {"f:limited": {}}}, True), ({"f:metadata": {}}, False), ({}, False), (None, None)]
+)
+def test_who_wrote_the_spec_is_told_by_the_fields_that_they_wrote(
+    fields: dict[str, Any] | None, spec: bool | None
+) -> None:
+    value = level("jail")
+    entry = {"manager": "kubectl-edit", "operation": "Update"} | ({} if fields is None else {"fieldsV1": fields})
+    value["metadata"] |= {"managedFields": [entry]}
+
+    (writer,) = one(value).meta.managers
+    assert writer.spec is spec
+
+
+def test_an_object_without_managed_fields_as_kubectl_prints_it_has_no_writers() -> None:
+    assert one(level("jail")).meta.managers == ()
 
 
 def test_a_schema_has_defaults() -> None:

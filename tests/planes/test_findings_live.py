@@ -183,7 +183,7 @@ def test_gauges_of_a_level_that_was_deleted_are_no_load(plane: Plane) -> None:
     load.run(plane, load.ClosedLoop("batch", load.get("/version"), concurrency=3, count=60))
     remove_flow(plane, level, schema)
     with watching(ways(plane)) as (_, seen):
-        moment = seen.until(lambda one: one.findings.found)
+        moment = seen.until(lambda one: "stale-gauges" in every([one]))
         time.sleep(10)
 
     stale = [one for one in moment.findings.found if one.code == "stale-gauges"]

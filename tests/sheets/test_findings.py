@@ -11,6 +11,7 @@ from apftop.sheets.header import header
 from apftop.sheets.look import EACH, SUM, Look, Sort, View
 from apftop.sheets.page import Page
 from apftop.sheets.views import page
+from apftop.ui.steps import sorted_by
 from tests.sheets.found import FOUND, FULL, MIXED, STORM, with_findings
 from tests.sheets.moments import busy, cell, moment_of, no_frame, seen, texts
 from tests.ui.moments import a_moment
@@ -51,8 +52,15 @@ class TestView:
     def test_it_filters_and_sorts_as_other_views_do(self) -> None:
         assert found(filter="severity~critical") == ["level-saturated"]
         assert found(filter="since>1m code=retry-storm") == ["retry-storm"]
-        assert found(sorts={View.FINDINGS: Sort("severity", False)})[0] == "mixed-versions"
+        assert found(sorts={View.FINDINGS: Sort("severity", True)})[0] == "mixed-versions"
         assert found(hide_idle=True) == ["level-saturated", "retry-storm"]
+
+    def test_sorted_by_severity_it_begins_with_the_worst(self) -> None:
+        sheet = seen(MOMENT, view=View.FINDINGS)
+        column = next(one for one in sheet.columns if one.key == "severity")
+        look = sorted_by(Look(view=View.FINDINGS), sheet, column)
+
+        assert found(sorts=look.sorts) == ["level-saturated", "retry-storm", "mixed-versions"]
 
     def test_below_it_stand_the_verdict_and_what_is_at_risk(self) -> None:
         facts = seen(MOMENT, view=View.FINDINGS).facts

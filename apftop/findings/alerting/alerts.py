@@ -3,8 +3,7 @@
 Counts over five minutes are told by the rate of that window, and what an alert averages over time by its last value. So
 few requests that they make no rate do not count. Not told here are alerts that look back for hours
 (APFFlowSchemaTrafficVanished, APFFlowSchemaNeverMatched), on writes and on the servers' own controller
-(APFConfigChanged, APFConfigConsumerRetries), on seats above the limit (APFSeatsOvercommitted), and on the scraping by
-Prometheus.
+(APFConfigChanged, APFConfigConsumerRetries), and on the scraping by Prometheus.
 """
 
 from __future__ import annotations
@@ -27,6 +26,7 @@ RULES: Mapping[str, tuple[str, Rule]] = {
     "APFZeroSeatLevel": ("for 2m", of_levels.zero_seats),
     "APFBorrowingLimitReached": ("for 5m", of_levels.at_its_upper_limit),
     "APFLentSeatsNotReturned": ("for 3m", of_levels.not_returned),
+    "APFSeatsOvercommitted": ("for 10m", of_levels.overcommitted),
     "APFNoSpareSeats": ("for 5m", of_servers.no_spare),
     "APFServerSaturated": ("for 5m", of_servers.server_full),
     "APFExemptDominates": ("for 10m", of_servers.exempt_dominates),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from apftop.findings.alerting.of_servers import limited_share
-from apftop.findings.alerting.said import Said, all_of, full, often
+from apftop.findings.alerting.said import Said, all_of, full, often, over
 from apftop.findings.scene import Scene, by_level, places, servers
 from apftop.records.frame import Level, Replica
 from apftop.records.measures import Bucket
@@ -59,21 +59,34 @@ def at_its_upper_limit(scene: Scene) -> Iterator[Said]:
 
 
 def not_returned(scene: Scene) -> Iterator[Said]:
-    """APFLentSeatsNotReturned: told where no seats are lent; what a level demands is not in a frame."""
-    return _of_levels(
-        scene,
-        lambda _, level: False if level.limit_delta is not None and level.limit_delta >= 0 else None,
-    )
+    """APFLentSeatsNotReturned: a level has less than its nominal seats, and lately asked for all of them."""
+
+    def holds(_: Replica, level: Level) -> bool | None:
+        lent, asked = level.limit_delta, level.demand.high_watermark if level.demand is not None else None
+        return all_of(
+            None if lent is None else lent < 0,
+            None if asked is None or level.nominal is None else asked >= level.nominal,
+        )
+
+    return _of_levels(scene, holds)
+
+
+def overcommitted(scene: Scene) -> Iterator[Said]:
+    """APFSeatsOvercommitted: a level holds more seats than its limit for much of the time."""
+    return _of_levels(scene, lambda _, level: over(level, rules().findings.alerts.over_share))
 
 
 def hot_flow(scene: Scene) -> Iterator[Said]:
-    """APFHotFlowQueueFull: told where no queue is full; how full queues were over time is not in a frame."""
+    """APFHotFlowQueueFull: full queues refuse requests while most places in queues are free: few flows fill theirs."""
+    limits = rules().findings.alerts
 
     def holds(_: Replica, level: Level) -> bool | None:
         if level.window is None or level.counts is None:
             return None
-        full = level.counts.rejected.get("queue-full", 0.0)
-        return None if often(level.window, full, rules().findings.alerts.rejected) else False
+        refused = often(level.window, level.counts.rejected.get("queue-full", 0.0), limits.rejected)
+        fill = level.fill
+        share = None if fill is None or fill.lifetime else fill.gt_25
+        return all_of(refused, None if share is None else share < limits.queues_full_share)
 
     return _of_levels(scene, holds)
 

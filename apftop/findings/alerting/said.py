@@ -43,6 +43,12 @@ def full(level: Level, share: float) -> bool | None:
     return None if used is None or used.gt_99 is None or used.lifetime else used.gt_99 > share
 
 
+def over(level: Level, share: float) -> bool | None:
+    """Whether more seats than the current limit were in use for more than a share of the window."""
+    used = level.utilization
+    return None if used is None or used.gt_1 is None or used.lifetime else used.gt_1 > share
+
+
 def all_of(*parts: bool | None) -> bool | None:
     """False where one is, else None where one is unknown."""
     return False if False in parts else None if None in parts else True

@@ -83,12 +83,15 @@ def created(text: str, api_version: str, *objects: Mapping[str, Any]) -> Change:
     """New objects as JSON, one after the other: kubectl takes what begins with a brace for JSON, without any `---`."""
     objects = tuple({"apiVersion": api_version, **one} for one in objects)
     lines = "\n".join(json.dumps(one, indent=1, ensure_ascii=True) for one in objects)
-    names = " ".join(shlex.quote(f"{_resource(one)}/{one['metadata']['name']}") for one in reversed(objects))
+    names = " ".join(shlex.quote(f"{_resource_of(one)}/{one['metadata']['name']}") for one in reversed(objects))
     return Change(text, f"kubectl create -f - <<'EOF'\n{lines}\nEOF", f"kubectl delete {names}")
 
 
 def deleted(text: str, resource: str, name: str) -> Change:
-    """An object that goes away; its rollback needs a copy, which the command makes first."""
+    """An object that goes away; its rollback needs a copy, which the command makes first.
+
+    `resource` may carry a version (see `in_version`).
+    """
     what, copy = shlex.quote(f"{resource}/{name}"), shlex.quote(f"{name}.{resource.partition('.')[0]}.json")
     return Change(
         text,
@@ -164,13 +167,23 @@ def _object(kind: str, name: str, spec: dict[str, Any]) -> dict[str, Any]:
     return {"kind": kind, "metadata": {"name": name}, "spec": spec}
 
 
-def _resource(one: Mapping[str, Any]) -> str:
-    return SCHEMA if one["kind"] == "FlowSchema" else LEVEL
+def _resource_of(one: Mapping[str, Any]) -> str:
+    return in_version(SCHEMA if one["kind"] == "FlowSchema" else LEVEL, one["apiVersion"])
+
+
+def in_version(resource: str, api_version: str) -> str:
+    """A resource as kubectl names it, with its version where that is known and not v1.
+
+    Without one kubectl asks in the version that the server prefers, which may lack fields of the one that was read.
+    """
+    version = api_version.rpartition("/")[2]
+    name, _, group = resource.partition(".")
+    return resource if version in ("", "v1") else f"{name}.{version}.{group}"
 
 
 def _patched(resource: str, meta: Meta, text: str, after: dict[str, Any], before: dict[str, Any]) -> Change:
     """A merge patch each way; a built-in object is taken out of the servers' care first, and given back."""
-    what = shlex.quote(f"{resource}/{meta.name}")
+    what = shlex.quote(f"{in_version(resource, meta.api_version)}/{meta.name}")
     command, rollback = (
         f"kubectl patch {what} --type=merge -p {shlex.quote(json.dumps({'spec': spec}))}" for spec in (after, before)
     )

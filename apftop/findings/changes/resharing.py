@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from apftop.apf.allocation import Limits, limits
 from apftop.apf.builtins import mandatory_level
-from apftop.apf.objects import MANDATORY, PriorityLevelConfiguration
+from apftop.apf.objects import MANDATORY, Meta, PriorityLevelConfiguration
 from apftop.apf.release import parse_release
 from apftop.present import plain, whole
 from apftop.records.findings import Fact
@@ -76,6 +76,41 @@ def resharing(replica: Replica, changed: PriorityLevelConfiguration) -> Resharin
     return Resharing(
         replica.name, server, name, before[name], after[name], hit, before[hit].nominal, after[hit].nominal
     )
+
+
+def taken_by_a_new_level(servers: Iterable[Replica], shares: int) -> str:
+    """A line on what a new level with `shares` gets, and what the level that loses most has before and after.
+
+    In nominal seats of the first of these servers whose limits follow from today's objects; in words where there is
+    none.
+    """
+    return next(
+        (line for one in servers if (line := _taken(one, shares)) is not None),
+        f"the new level takes {shares} {'share' if shares == 1 else 'shares'}, so that all others shrink a little",
+    )
+
+
+def _taken(replica: Replica, shares: int) -> str | None:
+    release = parse_release(replica.version or "")
+    configs = _running(replica)
+    if release is None or not configs or replica.server_concurrency is None:
+        return None
+    server = round(replica.server_concurrency)
+    before = limits(configs.values(), server, release)
+    if any(one.nominal != replica.levels[name].nominal for name, one in before.items()):
+        return None
+    # No level has an empty name.
+    after = limits(
+        (*configs.values(), PriorityLevelConfiguration(Meta(""), exempt=False, shares=shares)), server, release
+    )
+    hit = max(before, key=lambda name: (before[name].nominal - after[name].nominal, name))
+    loses = (
+        f"{plain(hit)} loses most, {before[hit].nominal} -> {after[hit].nominal}"
+        if after[hit].nominal < before[hit].nominal
+        else "no other level loses any"
+    )
+    gets = after[""].nominal
+    return f"on {plain(replica.name)} the new level gets {gets} nominal {'seat' if gets == 1 else 'seats'}; {loses}"
 
 
 def _running(replica: Replica) -> dict[str, PriorityLevelConfiguration] | None:

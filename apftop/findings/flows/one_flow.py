@@ -11,7 +11,7 @@ from apftop.findings.changes.patches import schema_change
 from apftop.findings.scene import Place, Scene, places, rows
 from apftop.findings.words.callers import behind
 from apftop.findings.words.listing import few
-from apftop.findings.words.told import most, servers_named
+from apftop.findings.words.told import most, servers_named, wait
 from apftop.present import plain, rate, seconds, whole
 from apftop.records.findings import Change, Finding
 from apftop.records.frame import Request, Schema
@@ -147,7 +147,7 @@ def _one_flow(scene: Scene, crowds: list[Crowd]) -> Finding:
     why = "has no distinguisher" if method is None else f"tells flows apart {method}"
     hand, queues = worst.queuing.hand_size, worst.queuing.queues
     names = tuple(one.place.replica.name for one in crowds)
-    harm = f"{whole(worst.waiting)} wait"
+    harm = wait(worst.waiting)
     if worst.refused:
         harm += f", {rate(worst.refused_per_s)}/s refused"
     advice, change = _separated(worst)

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from apftop.findings.changes.apart import EVENTS, kinds_apart
-from apftop.findings.scene import Place, Scene, by_level, rows
+from apftop.findings.changes.resharing import taken_by_a_new_level
+from apftop.findings.scene import Place, Scene, by_level, rows, servers
 from apftop.findings.words.listing import few
 from apftop.findings.words.told import listed, most, servers_named
 from apftop.present import percent, plain
@@ -140,5 +141,5 @@ def _kind_apart(scene: Scene, worst: Kind, level: str) -> tuple[tuple[str, ...],
         lines.append("events may be late or lost without harm; what else is in this level may not")
     else:
         lines.append(f"if {what} matters more than the rest, give {plain(level)} more seats instead")
-    lines.append(f"a new level takes {SHARES} shares, so that all others have a little fewer seats")
+    lines.append(taken_by_a_new_level((worst.place.replica, *servers(scene)), SHARES))
     return tuple(lines), change

@@ -11,7 +11,7 @@ from apftop.apf.shards import hand_fault
 from apftop.findings.changes.patches import level_change
 from apftop.findings.scene import Place, Scene, by_level, rows
 from apftop.findings.words.listing import few
-from apftop.findings.words.told import most, servers_named
+from apftop.findings.words.told import counted, most, servers_named
 from apftop.present import percent, plain
 from apftop.records.findings import Finding
 from apftop.records.frame import Flow
@@ -73,7 +73,8 @@ def _shared(level: str, found: list[Squeezed]) -> Finding:
         "shared-queues",
         "info",
         level,
-        f"{len(worst.light)} light flows wait behind {len(worst.heavy)} heavy ones in {plain(level)} on "
+        f"{counted(len(worst.light), 'light flow')} {'waits' if len(worst.light) == 1 else 'wait'} behind "
+        f"{counted(len(worst.heavy), 'heavy one')} in {plain(level)} on "
         f"{servers_named(names)}: all of their queues are the same",
         names,
         level,

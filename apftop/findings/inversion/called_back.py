@@ -8,15 +8,16 @@ from dataclasses import dataclass
 
 from apftop.findings.changes.apart import ahead, free_name
 from apftop.findings.changes.patches import a_level, a_schema, created, user_subject
+from apftop.findings.changes.resharing import taken_by_a_new_level
 from apftop.findings.inversion.intercepted import account, intercepts
-from apftop.findings.scene import Place, Scene, api_version, levels, places, rows, schemas
+from apftop.findings.scene import Place, Scene, api_version, levels, places, rows, schemas, servers
 from apftop.findings.words.callers import behind
 from apftop.findings.words.listing import few
 from apftop.findings.words.told import listed, most, servers_named
 from apftop.present import percent, plain, seconds, whole
 from apftop.records.backend import Callback, Timed
 from apftop.records.findings import Change, Finding
-from apftop.records.frame import Request
+from apftop.records.frame import Replica, Request
 from apftop.rules import rules
 
 SUSPICION = "priority-inversion"
@@ -133,7 +134,8 @@ def _called_back(scene: Scene, found: Inversion, everywhere: Sequence[Held]) -> 
     oldest = max(one.row.age_s or 0.0 for one in found.waiting)
     longest = [one.row.executing_s or 0.0 for one in found.held]
     lines = [_server_line(name, found, everywhere) for name in found.servers]
-    change = _above(scene, found)
+    above = _has_room_above(scene, found)
+    change = _out_of_the_way(scene, found, above=above)
     grave = stuck is not None and stuck >= rules().findings.inversion.stuck_share
     return Finding(
         "priority-inversion",
@@ -155,6 +157,7 @@ def _called_back(scene: Scene, found: Inversion, everywhere: Sequence[Held]) -> 
         (
             (change.text if change is not None else f"put the accounts of namespace {namespace} in another level")
             + ": one that does not carry the requests that wait for it",
+            *((taken_by_a_new_level(_hit_first(scene, found), SHARES),) if change is not None and not above else ()),
             "only as a last resort make these accounts exempt: nothing limits them then",
             "a service that answers from an informer's cache asks nothing back, and rules that match less hold up less",
         ),
@@ -240,8 +243,18 @@ def _refused(scene: Scene, namespace: str) -> tuple[str, ...]:
     return (f"by the log {refused} requests of its accounts were refused (429)",) if refused else ()
 
 
-def _above(scene: Scene, found: Inversion) -> Change | None:
-    """A schema for the accounts of the namespace to a level that carries none of what waits for them.
+def _hit_first(scene: Scene, found: Inversion) -> list[Replica]:
+    return sorted(servers(scene), key=lambda one: one.name not in found.servers)
+
+
+def _has_room_above(scene: Scene, found: Inversion) -> bool:
+    """Whether `ABOVE` carries none of what waits for the namespace, and nothing else waits in it."""
+    busy = {one.row.level for one in (*found.held, *found.waiting)}
+    return ABOVE in levels(scene) and ABOVE not in busy and not crowded(scene, ABOVE)
+
+
+def _out_of_the_way(scene: Scene, found: Inversion, *, above: bool) -> Change | None:
+    """A schema for the accounts of the namespace to `ABOVE`, or to a level of their own.
 
     None where the objects cannot be read, or there is no room ahead of the schemas by which they come now.
     """
@@ -255,8 +268,7 @@ def _above(scene: Scene, found: Inversion) -> Change | None:
     subjects = [user_subject(user) for user in users] if several else [every]
     who = listed(users) if several else f"the service accounts of namespace {plain(found.namespace)}"
     name = free_name(scene, f"{found.namespace}-callbacks")
-    busy = {one.row.level for one in (*found.held, *found.waiting)}
-    if ABOVE in levels(scene) and ABOVE not in busy and not crowded(scene, ABOVE):
+    if above:
         text = f"a schema for {who} to {ABOVE}, at precedence {precedence}, ahead of {listed(sorted(carriers))}"
         return created(text, api_version(scene), a_schema(name, ABOVE, precedence, subjects))
     text = (

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from apftop.apf.objects import FlowSchema, PriorityLevelConfiguration
+from apftop.apf.objects import MANDATORY, FlowSchema, PriorityLevelConfiguration
 from apftop.check.in_force import unix_s
+from apftop.findings.changes.patches import KEPT
 from apftop.findings.saturation.pressure import hurts
 from apftop.findings.scene import Finder, Place, Scene, levels, places, rows, schemas
 from apftop.findings.words.told import listed
@@ -146,12 +147,15 @@ def _edit(
 ) -> _Edit | None:
     """Who last wrote an object's spec; None where that was an API server, or is not told.
 
-    The generation rises with each edit of the spec: with generation 1 nothing but its creation counts.
+    The generation rises with each edit of the spec: with generation 1 nothing but its creation counts. An API server
+    that leaves the spec alone still writes metadata, under the same name and so with the same time as what it once
+    wrote of the spec.
     """
     written = [
         (time, one.manager)
         for one in config.meta.managers
-        if one.subresource != "status" and (time := unix_s(one.time)) is not None
+        if one.subresource != "status" and one.spec is not False and (time := unix_s(one.time)) is not None
+        if not (_left_alone(config) and one.manager.startswith(SERVERS))
     ]
     if not written:
         return None
@@ -163,6 +167,11 @@ def _edit(
     if by.startswith(SERVERS):
         return None
     return _Edit(config, time, by or "an unnamed program", never or time == created, hit, share)
+
+
+def _left_alone(config: FlowSchema | PriorityLevelConfiguration) -> bool:
+    """Whether API servers leave the spec of an object as its operator set it (1.26 to 1.37): a mandatory one never."""
+    return config.name not in MANDATORY and dict(config.meta.annotations).get(KEPT) == "false"
 
 
 def _together(edits: Sequence[_Edit]) -> list[list[_Edit]]:

@@ -9,7 +9,7 @@ from apftop.apf.builtins import builtin_levels
 from apftop.apf.containment import covers
 from apftop.apf.objects import MANDATORY, FlowSchema, Meta
 from apftop.check.in_force import unix_s
-from apftop.findings.changes.patches import LEVEL, deleted, level_change, schema_change
+from apftop.findings.changes.patches import LEVEL, deleted, in_version, level_change, schema_change
 from apftop.findings.policies.capturing import captured, captured_builtins
 from apftop.findings.policies.order import dangling, tried
 from apftop.findings.policies.owners import guard, provider
@@ -17,7 +17,7 @@ from apftop.findings.policies.shadowing import partly_shadowed, shadowed_schemas
 from apftop.findings.saturation.pressure import hurts
 from apftop.findings.scene import Finder, Place, Scene, by_level, levels, schemas, servers
 from apftop.findings.words.listing import doing, few, hurt
-from apftop.findings.words.told import listed
+from apftop.findings.words.told import counted, listed
 from apftop.present import percent, plain, whole
 from apftop.records.findings import Finding
 from apftop.rules import rules
@@ -98,9 +98,9 @@ def _unreferenced(scene: Scene, name: str, found: Sequence[Place]) -> Finding:
     slips = [one for one in dangling(scene) if near_name(one.priority_level, [name])]
     seats = {place.replica.name: place.level.nominal for place in found if place.level.nominal is not None}
     most = max(seats.values(), default=None)
-    held = f"{whole(most)} seats" if most is not None else f"{percent(config.shares / total)} of the seats"
+    held = counted(most, "seat") if most is not None else f"{percent(config.shares / total)} of the seats"
     kept = 100 - config.lendable_percent
-    change = None if slips else deleted(f"delete level {plain(name)}", LEVEL, name)
+    change = None if slips else deleted(f"delete level {plain(name)}", in_version(LEVEL, config.meta.api_version), name)
     advice = f"if nothing is to use it, delete it: its {held} then go to the other levels"
     if slips:
         advice = f"mend {listed(one.name for one in slips)}, which seems to be meant for it"

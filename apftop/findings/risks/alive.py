@@ -65,6 +65,26 @@ def spots(scene: Scene) -> tuple[Spot, ...]:
     return (*found.values(), *(spot for replica in servers(scene) for spot in _seen(replica)))
 
 
+def robbed_by(scene: Scene, taker: FlowSchema) -> tuple[str, ...]:
+    """The live built-in schemas whose vital requests go elsewhere while `taker` is as it is given here, in order.
+
+    Of those that `taker` takes today and those that it would take, and of no others.
+    """
+    flow_schemas, configs = schemas(scene), levels(scene)
+    names = {one.name for one in flow_schemas}
+    today = Classifier(flow_schemas, configs.values())
+    given = Classifier((*(one for one in flow_schemas if one.name != taker.name), taker), configs.values())
+    found = (
+        vital.builtin
+        for vital in VITAL
+        if vital.builtin in names
+        and taker.name in (today.schema_of(vital.asked).name, given.schema_of(vital.asked).name)
+        and given.schema_of(vital.asked).name != vital.builtin
+    )
+    order = [one.name for one in flow_schemas]
+    return tuple(sorted(set(found), key=order.index))
+
+
 class _Where:
     """Which schema and level requests match: by the objects, else by the built-in ones that a server is seen to use."""
 

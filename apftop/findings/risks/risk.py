@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from apftop.apf.objects import EXEMPT, FlowSchema, Subject
 from apftop.findings.changes.patches import KEPT, a_schema, created, schema_change, user_subject
-from apftop.findings.risks.alive import LEADERS, LEASE_VERBS, NODE_LEASES, NODES, PROBES, Spot, builtin, spots
+from apftop.findings.risks.alive import (
+    LEADERS,
+    LEASE_VERBS,
+    NODE_LEASES,
+    NODES,
+    PROBES,
+    Spot,
+    builtin,
+    robbed_by,
+    spots,
+)
 from apftop.findings.saturation.relief import object_name
 from apftop.findings.scene import Finder, Scene, api_version, levels, schemas
+from apftop.findings.words.told import listed
 from apftop.present import plain
 from apftop.records.findings import RISKS, Change, Finding, Risk, Severity
 from apftop.rules import rules
@@ -132,10 +143,29 @@ def _right_way(scene: Scene, spot: Spot, otherwise: str) -> tuple[tuple[str, ...
     matched, there = live.get(spot.schema), live.get(meant.name)
     if matched is None or there is None or matched.precedence > there.precedence:
         return (otherwise,), None
-    after = there.precedence + BEHIND
-    text = f"matchingPrecedence of {plain(matched.name)}: {matched.precedence} -> {after}, behind {plain(there.name)}"
-    change = schema_change(matched, text, precedence=after)
-    return (f"put schema {plain(matched.name)} behind {plain(there.name)}, whose requests it takes: {text}",), change
+    robbed = robbed_by(scene, matched)
+    first = f"put schema {plain(matched.name)} behind {listed(robbed or [there.name])}, whose requests it takes"
+    after = _behind_all(scene, matched, robbed)
+    if after is None:
+        return (first,), None
+    text = f"matchingPrecedence of {plain(matched.name)}: {matched.precedence} -> {after}, behind {listed(robbed)}"
+    return (f"{first}: {text}",), schema_change(matched, text, precedence=after)
+
+
+def _behind_all(scene: Scene, taker: FlowSchema, robbed: Sequence[str]) -> int | None:
+    """A precedence at which a schema takes nothing more from those named, and stays ahead of whatever comes after them.
+
+    None where there is none.
+    """
+    others = [one for one in schemas(scene) if one.name != taker.name]
+    last = max((one.precedence for one in others if one.name in robbed), default=None)
+    if last is None:
+        return None
+    following = min((one.precedence for one in others if one.precedence > last), default=last + 2 * BEHIND)
+    after = last + BEHIND if last + BEHIND < following else (last + following) // 2
+    if after == last or robbed_by(scene, replace(taker, precedence=after)):
+        return None
+    return after
 
 
 def _intruder_out(scene: Scene, spot: Spot) -> Change | None:

@@ -10,6 +10,7 @@ from apftop.findings.saturation.relief import RETRIES, relief, server_full
 from apftop.findings.saturation.slow import slow_execution
 from apftop.findings.saturation.who import Who, crowd, lines, share, who
 from apftop.findings.scene import Finder, Place, Scene, by_level, rows
+from apftop.findings.words.told import counted, wait
 from apftop.present import interval, percent, plain, rate, seconds, whole
 from apftop.records.findings import Fact, Finding, Severity
 from apftop.records.frame import Level, Recent
@@ -90,18 +91,35 @@ def _severity(name: str, there: Sequence[Place]) -> Severity:
 
 def _title(there: Sequence[Place], inside: Who | None) -> str:
     level = there[0].level
+    where = f"{plain(level.name)} on {_servers(there)}"
+    client = inside.client if inside is not None else None
+    by = f"; mostly {plain(client.name)}" if client is not None and client.name else ""
+    if _full_at_moments(level):
+        return f"{where} was full at moments: {_refusals(level)}{by}"
     parts, share_of_time = [], full_share(level)
     if level.current and level.seats_in_use is not None and level.seats_in_use >= level.current:
-        parts.append(f"{whole(level.seats_in_use)} of {whole(level.current)} seats")
+        parts.append(counted(level.seats_in_use, "seat", whole(level.current)))
     elif share_of_time and level.utilization is not None:
         parts.append(f"all seats taken for {percent(share_of_time)} of {seconds(level.utilization.seconds)}")
     if level.waiting:
-        parts.append(f"{whole(level.waiting)} wait")
+        parts.append(wait(level.waiting))
     if level.rejected_per_s:
         parts.append(f"{rate(level.rejected_per_s)}/s refused")
-    client = inside.client if inside is not None else None
-    by = f"; mostly {plain(client.name)}" if client is not None and client.name else ""
-    return f"{plain(level.name)} on {_servers(there)} is full: {', '.join(parts)}{by}"
+    return f"{where} is full: {', '.join(parts)}{by}"
+
+
+def _full_at_moments(level: Level) -> bool:
+    """Whether only refusals on arrival tell that a level was full: now seats are free, and nothing waits."""
+    share_of_time = full_share(level)
+    if level.waiting or level.current is None or level.seats_in_use is None or level.seats_in_use >= level.current:
+        return False
+    return share_of_time is None or share_of_time < rules().state.saturated_share_of_time
+
+
+def _refusals(level: Level) -> str:
+    over = f" over {seconds(level.window.seconds)}" if level.window is not None else ""
+    now = f"{counted(level.seats_in_use, 'seat', whole(level.current))} in use now"
+    return f"{rate(level.rejected_per_s)}/s refused{over}, {now}"
 
 
 def _servers(there: Sequence[Place]) -> str:
@@ -135,13 +153,12 @@ def _arithmetic(level: Level) -> list[str]:
     if expected is None or level.pace is None:
         return []
     seen = mean_wait_s(level.waits)
-    beside = (
-        f"; the mean was {'at least ' if level.waits and level.waits.mean_s is None else ''}{seconds(seen)}"
-        if seen
-        else ""
-    )
-    speed = rate(level.pace.dispatched_per_s)
-    return [f"{whole(level.waiting)} waiting / {speed} dispatched per s = {seconds(expected)} wait expected{beside}"]
+    beside = ""
+    if seen and level.window is not None:
+        least = "at least " if level.waits is not None and level.waits.mean_s is None else ""
+        beside = f"; the mean was {least}{seconds(seen)} over {seconds(level.window.seconds)}"
+    speed = f"{rate(level.pace.dispatched_per_s)} dispatched per s over {seconds(level.pace.window.seconds)}"
+    return [f"{whole(level.waiting)} waiting / {speed} = {seconds(expected)} wait expected{beside}"]
 
 
 def _expected_s(level: Level) -> float | None:

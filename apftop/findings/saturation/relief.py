@@ -12,10 +12,12 @@ from apftop.apf.allocation import limits
 from apftop.apf.objects import MANDATORY, FlowSchema, Meta, PriorityLevelConfiguration
 from apftop.apf.release import parse_release
 from apftop.findings.changes.patches import a_level, a_schema, created, level_change, user_subject
+from apftop.findings.changes.resharing import taken_by_a_new_level
 from apftop.findings.saturation.demand import Split
 from apftop.findings.saturation.slow import LOOK, became_slow, risen
 from apftop.findings.saturation.who import Part, Who, share
-from apftop.findings.scene import Place, Scene, api_version, by_level, levels, schemas
+from apftop.findings.scene import Place, Scene, api_version, by_level, levels, schemas, servers
+from apftop.findings.words.callers import of_the_cluster, process_of
 from apftop.present import plain, whole
 from apftop.records.findings import Change
 from apftop.rules import rules
@@ -159,15 +161,25 @@ def _for_client(scene: Scene, place: Place, inside: Who, client: Part) -> Relief
     if _is_its_own(scene, place.level.name, client.name):
         more = _more(scene, place, "own", f"slow {name} down: the level is its own, and nobody else is hurt")
         return Relief("own", (more.advice[0], f"or give it more: {more.change.text}") if more.change else more.advice)
-    if client.name.startswith("system:") and not client.name.startswith("system:serviceaccount:"):
+    if of_the_cluster(client.name):
         return Relief(
-            "client", (f"find out why {name} sends so much: it is part of the cluster itself, do not confine it",)
+            "client",
+            (
+                f"find out why {name} asks for so much, and do not confine it: the cluster itself may live by it",
+                process_of(client.name),
+            ),
         )
     if matched is None or not inside.users or matched.precedence <= LEAST_PRECEDENCE:
         return Relief("client", (f"slow {name} down: {SLOW_DOWN}",))
     change = _own_level(scene, place, matched, client.name)
     return Relief(
-        "client", (f"give {name} a level of its own, so that it delays itself only: {change.text}", SLOW_DOWN), change
+        "client",
+        (
+            f"give {name} a level of its own, so that it delays itself only: {change.text}",
+            taken_by_a_new_level((place.replica, *servers(scene)), rules().findings.load.own_shares),
+            SLOW_DOWN,
+        ),
+        change,
     )
 
 
@@ -231,8 +243,10 @@ def _at_borrowing_limit(place: Place) -> bool:
     capped = level.config is not None and level.config.borrowing_limit_percent is not None
     if not capped or level.current is None or level.upper is None:
         return False
-    # Limits move each 10 s: until then a level that has just become full has not borrowed what it may.
-    wanted = max(level.current, level.load.demand or 0.0 if level.load is not None else 0.0)
+    # Limits move each 10 s: until then a level that has just become full has not borrowed what it may. The smoothed
+    # demand is what seats are shared out by.
+    told = level.demand.smoothed if level.demand is not None else None
+    wanted = max(level.current, level.load.demand or 0.0 if level.load is not None else 0.0, told or 0.0)
     if wanted < level.upper - 0.5:
         return False
     if replica.nominal_sum is None or replica.lower_sum is None or level.lower is None:
@@ -260,7 +274,10 @@ def _more(scene: Scene, place: Place, cause: Cause, lead: str) -> Relief:
         return Relief(cause, (first, "requests come here that no other schema takes: see which one is missing"))
     if config is None or level.name not in before:
         return Relief(cause, (lead,))
-    wanted = max(level.load.demand or 0.0 if level.load is not None else 0.0, level.current or 0.0)
+    offered = level.load.demand if level.load is not None else None
+    if offered is None and level.demand is not None:
+        offered = level.demand.smoothed
+    wanted = max(offered or 0.0, level.current or 0.0)
     most = max(config.shares + 1, math.ceil(config.shares * rules().findings.load.more_shares))
     after: Mapping[str, int] = before
     shares = config.shares

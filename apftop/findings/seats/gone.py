@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from apftop.apf.builtins import builtin_levels
 from apftop.findings.scene import Finder, Place, Scene, by_level, schemas, servers
 from apftop.findings.words.listing import doing, few, hurt, on, replicas, window
+from apftop.findings.words.told import counted, wait
 from apftop.present import plain, span, whole
 from apftop.records.findings import Finding
 from apftop.rules import rules
@@ -33,8 +34,8 @@ def stale_gauges(scene: Scene) -> Iterator[Finding]:
             code="stale-gauges",
             severity="info",
             subject=name,
-            title=f"{plain(name)} {on(found)} {what}: {whole(found[0].level.nominal)} nominal seats that "
-            + ("are nobody's" if certain else "may be nobody's"),
+            title=f"{plain(name)} {on(found)} {what}: {counted(found[0].level.nominal, 'nominal seat')} that "
+            + (f"{'is' if found[0].level.nominal == 1 else 'are'} nobody's" if certain else "may be nobody's"),
             replicas=replicas(found),
             level=name,
             evidence=few([_gauges(one) if certain else _unsure(one) for one in found]),
@@ -68,7 +69,7 @@ def quiescing(scene: Scene) -> Iterator[Finding]:
             severity="warning" if stuck else "info",
             subject=name,
             title=f"{plain(name)} {on(draining)} is deleted and still drains: {whole(level.executing)} execute, "
-            f"{whole(level.waiting)} wait, {whole(level.nominal)} nominal seats kept",
+            f"{wait(level.waiting)}, {counted(level.nominal, 'nominal seat')} kept",
             replicas=replicas(draining),
             level=name,
             evidence=(

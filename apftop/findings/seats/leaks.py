@@ -9,6 +9,7 @@ from apftop.findings.scene import Finder, Place, Scene, by_level, rows
 from apftop.findings.seats import gone
 from apftop.findings.words.callers import behind
 from apftop.findings.words.listing import doing, few, hurt, on, replicas, restart, window
+from apftop.findings.words.told import counted
 from apftop.present import plain, span, whole
 from apftop.records.findings import Finding
 from apftop.records.frame import Level, Replica, Request
@@ -23,15 +24,16 @@ def leaked_seats(scene: Scene) -> Iterator[Finding]:
             continue
         worst = leaks[0]
         level, where = worst.place.level, [one.place for one in leaks]
-        of = f" of {whole(level.current)}" if level.current and not level.exempt else ""
+        held = counted(worst.seats, "seat", whole(level.current) if level.current and not level.exempt else "")
+        single = worst.seats == 1
         if worst.rows:
             oldest = max(row.executing_s or 0.0 for row in worst.rows)
-            many = "1 request" if len(worst.rows) == 1 else f"{len(worst.rows)} requests"
-            title = f"{many} of {plain(name)} {on(where)} executing for up to {span(oldest)}: {whole(worst.seats)}{of} "
-            title += "seats are not given back"
+            many = counted(len(worst.rows), "request")
+            title = f"{many} of {plain(name)} {on(where)} executing for up to {span(oldest)}: {held} "
+            title += "is not given back" if single else "are not given back"
         else:
             oldest = None
-            title = f"{whole(worst.seats)}{of} seats of {plain(name)} {on(where)} are held by no request"
+            title = f"{held} of {plain(name)} {on(where)} {'is' if single else 'are'} held by no request"
         yield Finding(
             code="leaked-seats",
             severity="warning" if any(_hurts(one) for one in leaks) else "info",
@@ -73,7 +75,7 @@ def leaked_demand(scene: Scene) -> Iterator[Finding]:
             code="leaked-demand",
             severity="warning" if heavy else "info",
             subject=name,
-            title=f"{plain(name)} {on(leaks)} wants {whole(level.waiting_seats)} seats for which no request waits",
+            title=f"{plain(name)} {on(leaks)} wants {counted(level.waiting_seats, 'seat')} for which no request waits",
             replicas=replicas(leaks),
             level=name,
             evidence=few(

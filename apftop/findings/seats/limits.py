@@ -8,10 +8,12 @@ from dataclasses import dataclass
 
 from apftop.apf.rounding import half_away
 from apftop.findings.alerting.of_servers import limited_share
+from apftop.findings.alerting.said import over
 from apftop.findings.changes.patches import level_change
 from apftop.findings.scene import Finder, Place, Scene, by_level, rows
 from apftop.findings.seats import adjustments
 from apftop.findings.words.listing import doing, few, hurt, in_need, on, replicas
+from apftop.findings.words.told import counted, wait
 from apftop.present import percent, plain, span, whole
 from apftop.records.checks import Check
 from apftop.records.findings import Change, Fact, Finding
@@ -32,8 +34,8 @@ def borrowing_limit(scene: Scene) -> Iterator[Finding]:
             code="borrowing-limit",
             severity="critical" if protected else "warning",
             subject=name,
-            title=f"{plain(name)} {on(found)} is at its borrowing limit: {whole(level.upper)} seats, {_need(level)}, "
-            f"while all levels use {percent(limited_share(found[0].replica))} of the server's seats",
+            title=f"{plain(name)} {on(found)} is at its borrowing limit: {counted(level.upper, 'seat')}, "
+            f"{_need(level)}, while all levels use {percent(limited_share(found[0].replica))} of the server's seats",
             replicas=replicas(found),
             level=name,
             evidence=(*few([_end(one) for one in found]), *((more.evidence,) if more else ())),
@@ -71,8 +73,8 @@ def lent_seats_not_back(scene: Scene) -> Iterator[Finding]:
             code="lent-seats-not-back",
             severity="warning",
             subject=name,
-            title=f"{plain(name)} {on(where)} does not get its lent seats back: {whole(level.current)} of "
-            f"{whole(level.nominal)} nominal seats, {_need(level)}",
+            title=f"{plain(name)} {on(where)} does not get its lent seats back: "
+            f"{counted(level.current, 'nominal seat', whole(level.nominal))}, {_need(level)}",
             replicas=replicas(where),
             level=name,
             evidence=few([f"{plain(place.replica.name)}: {doing(place)}; {one.why}" for place, one in found]),
@@ -93,9 +95,9 @@ def lent_seats_not_back(scene: Scene) -> Iterator[Finding]:
 
 
 def over_limit(scene: Scene) -> Iterator[Finding]:
-    """Levels with more seats in use than their current limit, on average over the window and now (1.26 to 1.37)."""
+    """Levels with more seats in use than their current limit, for much of the window and now (1.26 to 1.37)."""
     for name, places in by_level(scene).items():
-        found = sorted((one for one in places if _over(one.level)), key=lambda one: -_ratio(one.level))
+        found = sorted((one for one in places if _over(one.level)), key=lambda one: -_over_share(one.level))
         if not found:
             continue
         level = found[0].level
@@ -103,7 +105,7 @@ def over_limit(scene: Scene) -> Iterator[Finding]:
             "seats_in_use": level.seats_in_use,
             "current": level.current,
             "nominal": level.nominal,
-            "mean_utilization": _ratio(level),
+            "over_share": _over_share(level),
             "widest": _widest(found[0]),
         }
         yield Finding(
@@ -111,7 +113,7 @@ def over_limit(scene: Scene) -> Iterator[Finding]:
             severity="info",
             subject=name,
             title=f"{plain(name)} {on(found)} uses more seats than its limit: {whole(level.seats_in_use)} of "
-            f"{whole(level.current)}, {percent(_ratio(level))} on average",
+            f"{whole(level.current)}, above it for {percent(_over_share(level))} of the time",
             replicas=replicas(found),
             level=name,
             evidence=few([_over_told(one) for one in found]),
@@ -148,9 +150,9 @@ class _Due:
 
 def _need(level: Level) -> str:
     if level.waiting:
-        return f"{whole(level.waiting)} wait"
+        return wait(level.waiting)
     refused = None if level.pace is None else level.pace.counts.rejected_total
-    return f"{whole(refused)} were refused"
+    return f"{whole(refused)} {'was' if refused == 1 else 'were'} refused"
 
 
 def _at_its_end(place: Place) -> bool:
@@ -231,7 +233,32 @@ def _due(scene: Scene, place: Place) -> _Due | None:
         if due is None or due <= level.current:
             return None
         return _Due(due, f"by the demands that the server tells, its last adjustment gives it {whole(due)} seats")
-    return _asked(place)
+    return _demanded(place.level) or _asked(place)
+
+
+def _demanded(level: Level) -> _Due | None:
+    """What the last adjustment owes a level by its own demand, where it was full for longer than one period.
+
+    An adjustment gives a level at least what it asked for at most in the period before, up to its nominal limit (1.26
+    to 1.37). Its smoothed demand is as high where that was for more than an instant. A level that became full within
+    the period may be read just between its new demand and its new limit.
+    """
+    demand, full, terms = level.demand, level.utilization, rules()
+    if demand is None or demand.high_watermark is None or demand.smoothed is None:
+        return None
+    if full is None or full.lifetime or full.gt_99 is None or level.current is None:
+        return None
+    due = min(level.nominal or 0.0, demand.high_watermark, demand.smoothed)
+    if due <= level.current + terms.findings.limits.tolerance_seats:
+        return None
+    if full.gt_99 * full.seconds <= terms.check.current.period_s:
+        return None
+    return _Due(
+        due,
+        f"its server tells a demand of up to {whole(demand.high_watermark)} seats in the last period "
+        f"({whole(demand.smoothed)} smoothed), of which it is due {whole(due)}; all its seats were taken for "
+        f"{span(full.gt_99 * full.seconds)}: more than one adjustment",
+    )
 
 
 def _asked(place: Place) -> _Due | None:
@@ -263,13 +290,13 @@ def _over(level: Level) -> bool:
     full = level.utilization
     if level.exempt or level.quiescing or not level.current or level.seats_in_use is None or full is None:
         return False
-    lasted = not full.lifetime and full.seconds >= rules().findings.limits.least_s
-    return lasted and level.seats_in_use > level.current and _ratio(level) > rules().findings.limits.over_mean
+    lasted = full.seconds >= rules().findings.limits.least_s and over(level, rules().findings.alerts.over_share)
+    return bool(lasted) and level.seats_in_use > level.current
 
 
-def _ratio(level: Level) -> float:
+def _over_share(level: Level) -> float:
     full = level.utilization
-    return full.mean if full is not None and full.mean is not None else 0.0
+    return full.gt_1 if full is not None and full.gt_1 is not None else 0.0
 
 
 def _widest(place: Place) -> int | None:
@@ -280,7 +307,7 @@ def _over_told(place: Place) -> str:
     """The numbers of one server, with what explains them as far as that shows."""
     level, full, widest = place.level, place.level.utilization, _widest(place)
     window = span(full.seconds) if full is not None else "-"
-    told = f"{plain(place.replica.name)}: {doing(place)}; {percent(_ratio(level))} of the limit over {window}"
+    told = f"{plain(place.replica.name)}: {doing(place)}; above its limit for {percent(_over_share(level))} of {window}"
     held = sum(row.width for row in rows(place) if row.executing)
     if widest is None or level.current is None or level.seats_in_use is None:
         return f"{told}; the dump shows no request that executes there"

@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from apftop.apf.release import holds, parse_release
 from apftop.findings.changes.patches import level_change
 from apftop.findings.changes.resharing import Resharing, resharing
 from apftop.findings.scene import Finder, Place, Scene, by_level, schemas
 from apftop.findings.words.callers import behind
 from apftop.findings.words.listing import doing, few, hurt, in_need, on, replicas
+from apftop.findings.words.told import counted, wait
 from apftop.present import percent, plain, rate, seconds, whole
 from apftop.records.findings import Change, Fact, Finding
 from apftop.records.frame import Level
 from apftop.rules import rules
+
+ZERO_ONLY_IF_ZERO = (">=1.29 <1.30",)
 
 
 def zero_seats_queue(scene: Scene) -> Iterator[Finding]:
@@ -26,7 +30,7 @@ def zero_seats_queue(scene: Scene) -> Iterator[Finding]:
         waiting = sum(place.level.waiting or 0.0 for place in shut)
         limit = worst.waits.limit if worst.waits is not None else None
         until = f" after up to {seconds(limit.seconds)} ({limit.assumed_from})" if limit is not None else ""
-        what = f"{whole(waiting)} wait, {rate(lost)}/s lost" if busy else "whatever comes is lost"
+        what = f"{wait(waiting)}, {rate(lost)}/s lost" if busy else "whatever comes is lost"
         given = _given(shut, "if its requests are to be served")
         yield Finding(
             code="zero-seats-queue",
@@ -94,10 +98,10 @@ def no_guaranteed_seats(scene: Scene) -> Iterator[Finding]:
             continue
         short = [one for one in lent if in_need(one.level, least)]
         worst = (short or lent)[0].level
-        seats = f"{whole(worst.seats_in_use)} of {whole(worst.current)} borrowed seats in use"
+        seats = f"{counted(worst.seats_in_use, 'borrowed seat', whole(worst.current))} in use"
         if worst.utilization_now is not None:
             seats += f" ({percent(worst.utilization_now)})"
-        waits = f", {whole(worst.waiting)} wait" if short and worst.waiting else ""
+        waits = f", {wait(worst.waiting)}" if short and worst.waiting else ""
         given = _given(short or lent, "so that it has seats of its own")
         yield Finding(
             code="no-guaranteed-seats",
@@ -229,7 +233,14 @@ def _given(places: Sequence[Place], why: str) -> _Given:
     text = f"nominalConcurrencyShares of {plain(config.name)} 0 -> {shares}"
     changed = replace(config, shares=shares)
     made = next((one for place in places if (one := resharing(place.replica, changed)) is not None), None)
-    return _Given((f"{why}: {text}",), level_change(config, text, shares=shares), made)
+    back = "; a server of 1.29 may refuse the rollback to 0 shares" if _keeps_zero_only(places) else ""
+    return _Given((f"{why}: {text}",), level_change(config, text + back, shares=shares), made)
+
+
+def _keeps_zero_only(places: Sequence[Place]) -> bool:
+    """Whether a server accepts 0 shares only of an object that has them already (1.29)."""
+    releases = [parse_release(place.replica.version or "") for place in places]
+    return any(release is not None and holds(release, ZERO_ONLY_IF_ZERO) for release in releases)
 
 
 def _facts(places: Sequence[Place]) -> dict[str, Fact]:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from apftop.apf.attributes import Attributes, attributes
+from apftop.apf.classify import Classifier, classify
+from apftop.apf.matching import SERVICE_ACCOUNT_PREFIX
 from apftop.apf.release import holds, parse_release
 from apftop.findings.changes.apart import ahead, free_name
 from apftop.findings.changes.grants import DUMPS_RULES, METRICS_RULES, OBJECTS_RULES, granted
 from apftop.findings.changes.patches import a_level, a_schema, created, user_subject
-from apftop.findings.scene import Finder, Scene, api_version, schemas
+from apftop.findings.changes.resharing import taken_by_a_new_level
+from apftop.findings.scene import Finder, Scene, api_version, levels, schemas, servers
 from apftop.findings.servers.not_apf import forbidden_after_dispatch, other_429s
 from apftop.findings.words.listing import few
 from apftop.findings.words.told import listed, servers_named
@@ -21,15 +25,24 @@ from apftop.rules import rules
 
 ACCOUNT = "system:serviceaccount:apftop:apftop"
 """Stands for who asks where no dump tells it."""
+OBJECTS = "flowcontrol.apiserver.k8s.io"
 OWN_RULES = (
     {"verbs": ["get"], "nonResourceURLs": ["/metrics", f"{DUMP_PATHS}*"]},
     {
         "verbs": ["get", "list", "watch"],
-        "apiGroups": ["flowcontrol.apiserver.k8s.io"],
+        "apiGroups": [OBJECTS],
         "resources": ["flowschemas", "prioritylevelconfigurations"],
         "clusterScope": True,
     },
 )
+OWN_PATHS = (
+    "/metrics",
+    *(f"{DUMP_PATHS}{dump.value}" for dump in DUMPS),
+    *(f"/apis/{OBJECTS}/v1/{kind}" for kind in ("flowschemas", "prioritylevelconfigurations")),
+)
+OWN_SHARES = 1
+UNSEEN = 700
+"""A precedence ahead of what other accounts match by default, for where no object is known."""
 
 
 def own_requests_refused(scene: Scene) -> Iterator[Finding]:
@@ -39,6 +52,7 @@ def own_requests_refused(scene: Scene) -> Iterator[Finding]:
         return
     worst = hit[0]
     level, schema = worst.own.level, worst.own.schema
+    change = _own_level(scene, worst)
     refused, sent = sum(one.own.rejected for one in hit), sum(one.own.sent for one in hit)
     where = f"by {plain(level)} on {servers_named([one.name for one in hit])}" if level else "by an unknown level"
     tries = {one.name: [utc(stamp) for stamp in one.own.next_try] for one in hit}
@@ -66,12 +80,19 @@ def own_requests_refused(scene: Scene) -> Iterator[Finding]:
             "numbers shown meanwhile are as old as the last answer",
         ),
         advice=(
-            "run it as an identity with a small level of its own: the schema below sends its questions there",
+            *(
+                (
+                    "run it as an identity with a small level of its own: the schema below sends its questions there",
+                    taken_by_a_new_level((worst, *servers(scene)), OWN_SHARES),
+                )
+                if change is not None
+                else ("run it as an identity with a small level of its own, by a schema ahead of all that it matches",)
+            ),
             "whatever else comes to this level is refused as well: look at what fills it",
             "not as system:masters: that is exempt from APF and from authorization too, and its dumps would be"
             " written however short of CPU the server is",
         ),
-        change=_own_level(scene, worst),
+        change=change,
         facts={
             "rejected": refused,
             "of": sent,
@@ -90,12 +111,14 @@ def _lately(scene: Scene, one: Replica) -> bool:
 
 
 def _own_level(scene: Scene, one: Replica) -> Change | None:
-    """A level and a schema for who asks, ahead of the schema that its requests match now."""
+    """A level and a schema for who asks, ahead of whatever takes this account, and of what takes its requests now.
+
+    None where there is no room, or where it is not known what takes the account.
+    """
     users = {row.user for row in one.requests or () if row.own and row.user}
     known = users.pop() if len(users) == 1 else None
     user, told = known or ACCOUNT, plain(known) if known else f"{ACCOUNT} (put the account that asks)"
-    order = schemas(scene)
-    precedence = ahead(order, {one.own.schema or ""}) if order else 700
+    precedence = _ahead(scene, user, one.own.schema or "")
     if precedence is None:
         return None
     name = free_name(scene, "apftop")
@@ -107,13 +130,33 @@ def _own_level(scene: Scene, one: Replica) -> Change | None:
         resource_rules=[dict(OWN_RULES[1])],
         non_resource_rules=[dict(OWN_RULES[0])],
     )
-    level = a_level(name, 1, queues=1, hand_size=1, queue_length_limit=50)
+    level = a_level(name, OWN_SHARES, queues=1, hand_size=1, queue_length_limit=50)
     return created(
         f"a level of 1 share for the questions of {told}, at precedence {precedence}",
         api_version(scene),
         level,
         schema,
     )
+
+
+def _ahead(scene: Scene, user: str, now: str) -> int | None:
+    """A precedence before all schemas that take this tool's questions from `user`, and before the one named `now`."""
+    order, configs = schemas(scene), levels(scene)
+    if not order and not configs:
+        return UNSEEN
+    if not order or not configs:
+        return None
+    known = Classifier(order, configs.values())
+    return ahead(order, {now, *(classify(known, asked).schema.name for asked in _questions(user))})
+
+
+def _questions(user: str) -> list[Attributes]:
+    """What this tool asks, as a server sees it from `user`, of whose groups only those that follow from the name."""
+    groups: tuple[str, ...] = ("system:authenticated",)
+    namespace, colon, _ = user.removeprefix(SERVICE_ACCOUNT_PREFIX).partition(":")
+    if user.startswith(SERVICE_ACCOUNT_PREFIX) and colon:
+        groups = ("system:serviceaccounts", f"system:serviceaccounts:{namespace}", *groups)
+    return [attributes("GET", path, user=user, groups=groups) for path in OWN_PATHS]
 
 
 def metrics_missing(scene: Scene) -> Iterator[Finding]:

@@ -170,7 +170,7 @@ def _refused_per_s(server: Replica) -> float:
 
 
 def _sources(evictions: float) -> tuple[str, ...]:
-    budgets = "evictions that a PodDisruptionBudget does not allow yet: kubectl get pdb -A, column ALLOWED DISRUPTIONS"
+    budgets = "evictions that a PodDisruptionBudget does not allow yet; ALLOWED DISRUPTIONS of: kubectl get pdb -A"
     caches = "a watch cache that is not filled yet, after a start of the server (since 1.31): it passes by itself"
     rest = "a webhook or an aggregated API that answers 429 itself: its own log tells"
     return (budgets, caches, rest) if evictions else (caches, budgets, rest)

@@ -24,14 +24,16 @@ from apftop.rules import rules
 def hidden_replicas(scene: Scene) -> Iterator[Finding]:
     """More servers renew their leases than are known here: what happens on the others is in no number."""
     hidden, alive = scene.frame.servers_hidden, scene.frame.servers_alive
-    if not hidden or alive is None:
+    # At first only some of those that are asked have answered.
+    if not hidden or alive is None or not any(one.window for one in scene.frame.servers):
         return
     known = [one.name for one in scene.frame.servers]
     yield Finding(
         code="hidden-replicas",
         severity="info",
         subject="cluster",
-        title=f"{hidden} of {alive} API servers are hidden: the URL leads to {len(known)} of them",
+        title=f"{hidden} of {alive} API servers {'is' if hidden == 1 else 'are'} hidden: "
+        f"the URL leads to {len(known)} of them",
         replicas=tuple(known),
         evidence=(
             f"{alive} leases of API servers in kube-system are renewed",

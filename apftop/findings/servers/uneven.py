@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from apftop.findings.scene import Place, Scene, by_level, servers
 from apftop.findings.words.listing import few, hurt
-from apftop.findings.words.told import listed, most
+from apftop.findings.words.told import listed, most, wait
 from apftop.present import percent, plain, rate, seconds, span, whole
 from apftop.records.findings import Finding
 from apftop.records.frame import Level, Replica
@@ -146,7 +146,7 @@ def _hot(scene: Scene, levels: Sequence[_Alone]) -> Finding:
 
 def _pain(level: Level) -> str:
     parts = [f"{rate(level.rejected_per_s)}/s refused"] if level.rejected_per_s else []
-    parts += [f"{whole(level.waiting)} wait"] if level.waiting else []
+    parts += [wait(level.waiting)] if level.waiting else []
     return " and ".join(parts)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from apftop.findings.scene import Place, Scene, by_level, rows
 from apftop.findings.widths.narrower import is_wide, narrower
 from apftop.findings.words.listing import few
-from apftop.findings.words.told import servers_named
+from apftop.findings.words.told import counted, servers_named
 from apftop.present import plain, rate, seconds, whole
 from apftop.records.findings import Finding
 from apftop.records.frame import Level, NextDispatch, Request
@@ -46,13 +46,15 @@ def _head_of_line(scene: Scene, level: str, found: list[Place]) -> Finding:
         (row for row in rows(worst) if row.executing and row.executing_s is not None),
         key=lambda row: -(row.executing_s or 0.0),
     )
-    next_one = f"next is a request of {_seats(head.seats)}" if head else "the next request is too wide for them"
+    next_one = (
+        f"next is a request of {counted(head.seats, 'seat')}" if head else "the next request is too wide for them"
+    )
     return Finding(
         "head-of-line",
         "warning" if grave else "info",
         level,
-        f"{whole(idle)} seats of {plain(level)} idle on {servers_named(names)} while {whole(at.waiting)} requests "
-        f"wait: {next_one}",
+        f"{counted(idle, 'seat')} of {plain(level)} {'idles' if idle == 1 else 'idle'} on {servers_named(names)} while "
+        f"{counted(at.waiting, 'request')} wait: {next_one}",
         names,
         level,
         "",
@@ -61,7 +63,7 @@ def _head_of_line(scene: Scene, level: str, found: list[Place]) -> Finding:
             *((_next(level, head, oldest),) if head else ()),
             *(
                 f"executes for {seconds(row.executing_s)}: {plain(row.kind)} by "
-                f"{plain(row.user or row.distinguisher)}, {_seats(row.width)}"
+                f"{plain(row.user or row.distinguisher)}, {counted(row.width, 'seat')}"
                 for row in runs[:5]
             ),
         ),
@@ -83,10 +85,6 @@ def _head_of_line(scene: Scene, level: str, found: list[Place]) -> Finding:
     )
 
 
-def _seats(number: int) -> str:
-    return "1 seat" if number == 1 else f"{number} seats"
-
-
 def _is_next(row: Request, head: NextDispatch | None) -> bool:
     return head is not None and not row.executing and (row.queue, row.index) == (head.queue, 0)
 
@@ -105,12 +103,12 @@ def _attempts(level: Level) -> float | None:
 def _blocked_line(level: Level, server: str) -> str:
     tried = _attempts(level)
     window = level.window.seconds if level.window else None
-    seats = "" if level.waiting_seats is None else f" for {whole(level.waiting_seats)} seats"
+    seats = "" if level.waiting_seats is None else f" for {counted(level.waiting_seats, 'seat')}"
     attempts = (
         "" if tried is None else f"; {rate(tried)}/s attempts to start the next one failed over {seconds(window)}"
     )
     return (
-        f"{plain(server)}: {whole(level.seats_in_use)} of {whole(level.current)} seats in use, "
+        f"{plain(server)}: {counted(level.seats_in_use, 'seat', whole(level.current))} in use, "
         f"{whole(_idle(level))} idle, {whole(level.waiting)} requests wait{seats}{attempts}"
     )
 
@@ -118,6 +116,7 @@ def _blocked_line(level: Level, server: str) -> str:
 def _next(level: str, head: NextDispatch, oldest: float | None) -> str:
     what = f"{plain(head.verb)} {plain(head.resource)} by " if head.verb else ""
     return (
-        f"next in {plain(level)} is the head of queue {head.queue}: {what}{plain(head.user)}, {_seats(head.seats)}, "
-        f"which does not fit in {whole(head.idle)}; the oldest that waits has done so for {seconds(oldest)}"
+        f"next in {plain(level)} is the head of queue {head.queue}: {what}{plain(head.user)}, "
+        f"{counted(head.seats, 'seat')}, which does not fit in {whole(head.idle)}; "
+        f"the oldest that waits has done so for {seconds(oldest)}"
     )

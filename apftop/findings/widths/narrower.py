@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 from apftop.apf.release import holds, parse_release
 from apftop.findings.changes.apart import kinds_apart
-from apftop.findings.scene import Place, Scene
+from apftop.findings.changes.resharing import taken_by_a_new_level
+from apftop.findings.scene import Place, Scene, servers
 from apftop.findings.words.told import listed
 from apftop.present import plain
 from apftop.records.findings import Change
@@ -39,7 +40,14 @@ def narrower(scene: Scene, place: Place, wide: Sequence[Request]) -> tuple[tuple
         text = f"a schema for {listed(kinds)}{of} ahead of {listed(carriers)}, to a level of their own"
         name = reads[0].resource if reads and reads[0].resource else kinds[0] if kinds else "wide"
         change = kinds_apart(scene, text, f"wide-{name}", wide, SHARES, user)
-    apart = (f"keep the rest out of their way: {change.text}",) if change else ()
+    apart = (
+        (
+            f"keep the rest out of their way: {change.text}",
+            taken_by_a_new_level((place.replica, *servers(scene)), SHARES),
+        )
+        if change
+        else ()
+    )
     if wide and not reads:
         return (
             *apart,

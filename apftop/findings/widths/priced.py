@@ -11,7 +11,7 @@ from apftop.apf.release import parse_release
 from apftop.findings.changes.patches import level_change
 from apftop.findings.scene import Place, Scene, by_level, levels, rows
 from apftop.findings.words.listing import few
-from apftop.findings.words.told import servers_named
+from apftop.findings.words.told import counted, servers_named
 from apftop.present import plain, seconds, whole
 from apftop.records.findings import Change, Finding
 from apftop.records.frame import Request
@@ -54,7 +54,7 @@ def _seat_cap_one(scene: Scene, level: str, found: list[Place]) -> Finding:
         "info",
         level,
         f"{len(lists)} LISTs in {plain(level)} on {servers_named(names)} count as one seat each, however much they "
-        f"read: {whole(nominal)} nominal seats allow no higher price",
+        f"read: {counted(nominal, 'nominal seat')} {'allows' if nominal == 1 else 'allow'} no higher price",
         names,
         level,
         "",

@@ -56,7 +56,8 @@ def _watch_initialisation(scene: Scene, level: str, found: list[Beginning]) -> F
         "watch-initialisation",
         "warning",
         level,
-        f"{len(worst.watches)} watches begin in {plain(level)} on {servers_named(names)}, {worst.waiting} of them wait",
+        f"{len(worst.watches)} watches begin in {plain(level)} on {servers_named(names)}, "
+        f"{worst.waiting} of them {'waits' if worst.waiting == 1 else 'wait'}",
         names,
         level,
         "",

@@ -11,7 +11,7 @@ from apftop.findings.scene import Place, Scene, by_level, rows
 from apftop.findings.widths.narrower import is_wide, narrower
 from apftop.findings.words.callers import behind
 from apftop.findings.words.listing import few
-from apftop.findings.words.told import most, servers_named
+from apftop.findings.words.told import counted, most, servers_named
 from apftop.present import percent, plain, seconds, whole
 from apftop.records.findings import Finding
 from apftop.records.frame import Level, Request
@@ -91,7 +91,7 @@ def _wide_requests(scene: Scene, level: str, found: list[Wide]) -> Finding:
         "warning",
         level,
         f"{_what(worst, runs, mostly)} in {plain(level)} on {servers_named(names)}, and "
-        f"{whole(worst.place.level.waiting)} requests wait",
+        f"{counted(worst.place.level.waiting, 'request')} {'waits' if worst.place.level.waiting == 1 else 'wait'}",
         names,
         level,
         "",
@@ -121,7 +121,7 @@ def _what(worst: Wide, runs: Sequence[Request], kind: str) -> str:
     """What holds how many of the seats in use; without a dump the mean width of all requests, and the seats in use."""
     if not runs:
         limit = whole(worst.place.level.current)
-        return f"requests of {worst.mean:.1f} seats each on average: {whole(worst.of)} of {limit} seats in use"
+        return f"requests of {worst.mean:.1f} seats each on average: {counted(worst.of, 'seat', limit)} in use"
     mine = [row.width for row in runs if kind in ("", row.kind)]
     seats = f"{sum(mine) / len(mine):.1f} seats each on average: {whole(worst.seats)} of {whole(worst.of)} seats in use"
     return f"{plain(kind) or 'wide requests'} of {seats}"

@@ -13,6 +13,7 @@ from apftop.records.logs import OTHERS, Caller
 
 SERVICE_ACCOUNT = "system:serviceaccount:"
 NODE = "system:node:"
+COMPONENT = "system:kube-"
 MOST = 3
 """So many callers of one user are named."""
 
@@ -67,6 +68,30 @@ def pods_of(namespace: str, account: str) -> str:
     """The command that lists the pods that run as a service account, with their nodes and addresses."""
     selector = shlex.quote(plain(f"spec.serviceAccountName={account}"))
     return f"kubectl get pods -n {shlex.quote(plain(namespace))} --field-selector {selector} -o wide"
+
+
+def of_the_cluster(user: str) -> bool:
+    """Whether a user is a part of the cluster: a component, a node, or a service account of kube-system."""
+    account = user.removeprefix(SERVICE_ACCOUNT)
+    return user.startswith("system:") and (account == user or account.startswith("kube-system:"))
+
+
+def process_of(user: str) -> str:
+    """A line that ends with the command which names the process behind a `system:` user."""
+    namespace, _, name = user.removeprefix(SERVICE_ACCOUNT).partition(":")
+    if user.startswith(SERVICE_ACCOUNT) and namespace and name:
+        return f"see which pods it is: {pods_of(namespace, name)}"
+    if user.startswith(NODE) and user != NODE:
+        node = shlex.quote(plain(user.removeprefix(NODE)))
+        return f"it is the kubelet of a node, whose address and release this tells: kubectl get node {node} -o wide"
+    if user.startswith(COMPONENT):
+        label = shlex.quote(plain(f"component={user.removeprefix('system:')}"))
+        return f"see which pods it is, where they are static pods: kubectl get pods -n kube-system -l {label} -o wide"
+    known = shlex.quote(plain(f'"username":"{user}"'))
+    return (
+        "the servers' audit log names its process and address: "
+        f"grep -F {known} AUDIT_LOG | grep -oE '\"(userAgent|sourceIPs)\":[^,]*' | sort | uniq -c | sort -rn"
+    )
 
 
 def pod_at(source: str) -> str:

@@ -25,6 +25,24 @@ def listed(names: Iterable[str], fewest: int = MOST_NAMES) -> str:
     return ", ".join(known[:fewest]) + (f" and {more} more" if more > 0 else "")
 
 
+def counted(number: float | None, one: str, of: str = "") -> str:
+    """`1 seat`, `5 seats`, `0 of 1 seat`: how many of a regular noun, which agrees with the last number.
+
+    `of` is the number in words of all there are, if there is one.
+    """
+    last = of or whole(number)
+    return f"{whole(number)} of {of} {_many(one, last)}" if of else f"{last} {_many(one, last)}"
+
+
+def wait(number: float | None) -> str:
+    """`1 waits`, `5 wait`."""
+    return f"{whole(number)} waits" if number == 1 else f"{whole(number)} wait"
+
+
+def _many(one: str, number: str) -> str:
+    return one if number == "1" else f"{one}s"
+
+
 def servers_named(names: Sequence[str]) -> str:
     """`kas-a`, or `3 servers`, as titles name them."""
     return plain(names[0]) if len(names) == 1 else f"{len(names)} servers"
