@@ -121,6 +121,22 @@ def test_the_level_apart_is_for_one_client_where_one_has_most_of_the_seats() -> 
     assert "list pods of oidc:backup" in one.advice[0]
 
 
+def test_the_level_apart_is_named_by_what_has_most_of_the_seats() -> None:
+    rows = [default("oidc:a", "list", "secrets", 4, 20.0), *(row for row in reports(wide=4) if row.verb == "list")]
+    (one,) = found(in_default([*rows, *reports(0)]), "wide-requests")
+
+    assert created(one.change)[0]["metadata"]["name"] == "wide-pods"
+
+
+def test_a_part_of_the_cluster_is_not_confined() -> None:
+    user = "system:serviceaccount:kube-system:generic-garbage-collector"
+    rows = [replace(row, user=user) if row.verb == "list" else row for row in reports()]
+    (one,) = found(in_default(rows), "wide-requests")
+
+    assert one.change is None
+    assert "-n kube-system" in one.advice[0]
+
+
 def test_writes_that_many_watches_are_told_of_are_wide_for_another_reason() -> None:
     rows = [
         *(default(f"oidc:bot-{at}", "patch", "nodes", 1, 0.5, final=9) for at in range(5)),

@@ -9,6 +9,7 @@ from apftop.apf.release import holds, parse_release
 from apftop.findings.changes.apart import kinds_apart
 from apftop.findings.changes.resharing import taken_by_a_new_level
 from apftop.findings.scene import Place, Scene, servers
+from apftop.findings.words.callers import of_the_cluster, process_of
 from apftop.findings.words.told import listed
 from apftop.present import plain
 from apftop.records.findings import Change
@@ -31,15 +32,15 @@ def is_wide(row: Request) -> bool:
 def narrower(scene: Scene, place: Place, wide: Sequence[Request]) -> tuple[tuple[str, ...], Change | None]:
     """How wide requests become narrower or rarer on this release, and how they are kept out of the others' way."""
     reads = [row for row in wide if row.verb in ("list", "watch")]
-    change = None
+    change, user = None, _one_user(wide) if wide else None
+    if user is not None and of_the_cluster(user):
+        return (process_of(user), *_cheaper(place)), None
     if wide:
         carriers = sorted({row.schema for row in wide})
         kinds = sorted({row.kind for row in wide if row.kind})
-        user = _one_user(wide)
         of = f" of {plain(user)}" if user else ""
         text = f"a schema for {listed(kinds)}{of} ahead of {listed(carriers)}, to a level of their own"
-        name = reads[0].resource if reads and reads[0].resource else kinds[0] if kinds else "wide"
-        change = kinds_apart(scene, text, f"wide-{name}", wide, SHARES, user)
+        change = kinds_apart(scene, text, f"wide-{_widest(wide)}", wide, SHARES, user)
     apart = (
         (
             f"keep the rest out of their way: {change.text}",
@@ -64,6 +65,14 @@ def _one_user(wide: Sequence[Request]) -> str | None:
         seats[row.user or ""] += row.width
     user, most = seats.most_common(1)[0]
     return user if user and most >= seats.total() / 2 else None
+
+
+def _widest(wide: Sequence[Request]) -> str:
+    """The resource whose requests have most of their seats."""
+    seats: Counter[str] = Counter()
+    for row in wide:
+        seats[row.resource or "requests"] += row.width
+    return seats.most_common(1)[0][0]
 
 
 def _cheaper(place: Place) -> tuple[str, ...]:
