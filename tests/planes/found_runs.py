@@ -54,7 +54,7 @@ def wide_lists(plane: Plane) -> Scenario:
         (level,),
         one_level(level),
         (Service(("load",), 0.25, 13),),
-        (ClosedLoop("lister", whole, 0, 16, pause_after_error=0.2), *mice(0.6, 13)),
+        (ClosedLoop("lister", whole, 0, 40, pause_after_error=0.2), *mice(0.6, 13)),
     )
 
 

@@ -14,7 +14,8 @@ LONG_S = 40.0
 STILL_S = 0.3
 """What has not changed for so long is painted to its end."""
 PAGE_DOWN = "\x1b[6~"
-KEY_LINE, NOTE = "1 levels 2 schemas", "! "
+_UNDER_THE_TABLE = re.compile(r"1 levels 2 schemas|! \S")
+"""The line of keys, and notes on what goes wrong; the sign of a row has two blanks behind it."""
 
 _SEQUENCE = re.compile(r"\x1b(\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(\x07|\x1b\\)|[ -/]*[0-Z\\^-~])")
 _PLACE = re.compile(r"\x1b\[(\d+);(\d+)H")
@@ -23,7 +24,7 @@ _STILL = re.compile(r"\x1b(\[[\d;]*m|\[[?<>][\d;$]*[a-z]|\].*)", re.DOTALL)
 _TITLE = re.compile(r"WAIT p95|STARTS IN|WORST LEVEL|OWN SCHEMA / LEVEL|LEFT OUT|\S+")
 _TEXTS = {"LEVEL", "REPLICA", "STATE", "REASON", "MODEL", "SCHEMA", "DISTINGUISHER", "REMARKS", "FLOW", "USER", "WHAT"}
 _TEXTS |= {"OBJECT", "VERSION", "ANSWERS", "APF", "WORST LEVEL", "AGES", "OWN SCHEMA / LEVEL", "IDENTITY", "LEFT OUT"}
-_TEXTS |= {"CHECKS"}
+_TEXTS |= {"CHECKS", "F"}
 """The cells of these columns begin under their title; those of all others end under its end."""
 _REFUSED = re.compile(r"\d+ of \d+$")
 _WORD = re.compile(r"\S+$")
@@ -116,7 +117,7 @@ class Screen:
         found = re.search(r"  (\d+) rows?", lines[at])
         assert found, lines[at]
         number, head, first = int(found[1]), lines[at + 1], at + 2
-        room = next(at for at, line in enumerate(lines[first:]) if line.startswith((KEY_LINE, NOTE)))
+        room = next(at for at, line in enumerate(lines[first:]) if _UNDER_THE_TABLE.match(line))
         # Beside rows that are not all in sight there is a scroll bar.
         area = first, room, self._size[0] - (number > room)
         rows = _page(lines, area)[:number]

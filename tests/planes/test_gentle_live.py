@@ -325,7 +325,8 @@ def test_polling_asks_as_often_as_its_plan_says_and_no_more(plane: Plane, usual:
 def test_the_default_plan_leaves_dumps_of_requests_to_those_who_need_them(plane: Plane, usual: Plan) -> None:
     limits = rules().polling
     by_name = plane.version.startswith("1.37")
-    assert usual.every_s.keys() == {Endpoint.LEVELS, Endpoint.METRICS}
+    assert usual.every_s.keys() == {Endpoint.LEVELS, Endpoint.METRICS, Endpoint.BACKEND}
+    assert usual.every_s[Endpoint.BACKEND] >= rules().behind.doubt_s
     assert usual.every_s[Endpoint.LEVELS] == Demand().interval_s
     assert usual.every_s[Endpoint.METRICS] >= (limits.named_s if by_name else limits.whole_s)
     assert 0 < (usual.cost_share or 0.0) <= limits.server_share

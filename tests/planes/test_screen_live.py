@@ -33,10 +33,10 @@ NAMESPACE = "slow-screen"
 LARGE, SMALL = (200, 50), (80, 24)
 VIEWS = {"1": "levels", "2": "schemas", "4": "requests", "6": "replicas"}
 NOT_REPORTED: Mapping[str, Set[str]] = {
-    "levels": {"TREND", "MODEL", "PREDICTED"},
+    "levels": {"F", "TREND", "MODEL", "PREDICTED"},
     "schemas": frozenset(),
     "requests": {"RUNS", "STARTS IN"},
-    "replicas": {"WORST LEVEL", "CHECKS", "AGES", "REFUSED", "READ", "COST", "UP", "IDENTITY", "LEFT OUT"},
+    "replicas": {"F", "WORST LEVEL", "CHECKS", "AGES", "REFUSED", "READ", "COST", "UP", "IDENTITY", "LEFT OUT"},
 }
 """Columns that are about the polling of this run, or that the report has in other words."""
 FREEZE, WAKE, WRITE, QUIT = " ", "\x12", "w", "q"
@@ -102,7 +102,8 @@ def read_screens(plane: Plane, folder: Path) -> tuple[dict[str, list[Row]], dict
 
 
 def levels_of(lines: Sequence[str], name: str) -> list[str]:
-    return [line for line in lines if line.startswith(f"{name} ")]
+    # The sign of what is found comes first.
+    return [line for line in lines if line[3:].startswith(f"{name} ")]
 
 
 def reported(bundle: Path, output: str) -> str:
