@@ -7,6 +7,7 @@ import json
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -47,9 +48,10 @@ class Recording:
         return sorted({scrape.replica for scrape in self.scrapes})
 
 
-def recordings(folder: Path = FOLDER) -> list[Recording]:
+@cache
+def recordings(folder: Path = FOLDER) -> tuple[Recording, ...]:
     """All recordings of a folder: that which APFTOP_RECORDINGS names, else the cuts that ship with the tests."""
-    return [_read(path) for path in sorted(folder.glob("*.jsonl.gz"))]
+    return tuple(_read(path) for path in sorted(folder.glob("*.jsonl.gz")))
 
 
 def _read(path: Path) -> Recording:

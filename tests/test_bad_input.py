@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -17,6 +18,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
+
+from apftop.cli import main
 
 CASES = Path(__file__).parent / "cases"
 Answer = tuple[int, str, bytes]
@@ -24,7 +28,26 @@ JSON = "application/json"
 TEXT = "text/plain; version=0.0.4"
 
 
-def apftop(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+def apftop(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """The command with no access of its own, in this process."""
+    env = dict.fromkeys(name for name in os.environ if name.startswith(("KUBE", "APFTOP_"))) | {"HOME": "/nonexistent"}
+    handlers = {one: signal.getsignal(one) for one in (signal.SIGTERM, signal.SIGHUP)}
+    with pytest.MonkeyPatch.context() as patch, CliRunner().isolation(env=env) as (out, err, _):
+        patch.setattr(sys, "argv", ["apftop", *arguments])
+        try:
+            with pytest.raises(SystemExit) as ended:
+                main()
+        finally:
+            for one, handler in handlers.items():
+                signal.signal(one, handler)
+        sys.stdout.flush()
+        sys.stderr.flush()
+        code = ended.value.code
+        assert isinstance(code, int)
+        return subprocess.CompletedProcess(arguments, code, out.getvalue().decode(), err.getvalue().decode())
+
+
+def process(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """The command as a person runs it, with no access of its own."""
     clean = {name: text for name, text in os.environ.items() if not name.startswith(("KUBE", "APFTOP_"))}
     env = clean | {"HOME": "/nonexistent"} | environment
@@ -75,7 +98,7 @@ METRICS = gzip.decompress((CASES / "C03" / "metrics_t1.txt.gz").read_bytes())
 
 
 def test_no_kubeconfig() -> None:
-    one_line(apftop("report"), "no kubeconfig", "/nonexistent/.kube/config", "--kubeconfig")
+    one_line(process("report"), "no kubeconfig", "/nonexistent/.kube/config", "--kubeconfig")
 
 
 def test_wrong_context(tmp_path: Path) -> None:
@@ -179,7 +202,7 @@ def test_a_file_that_is_no_bundle(tmp_path: Path) -> None:
 
 
 def test_wrong_usage() -> None:
-    run = apftop("report", "-n", "3", str(CASES / "C03"))
+    run = process("report", "-n", "3", str(CASES / "C03"))
 
     assert run.returncode == 2
     assert "leave out PATH" in run.stderr
@@ -342,7 +365,7 @@ def test_a_stream_that_cannot_hold_a_character_gets_its_escape(encoding: str, bu
     user = "system:serviceaccount:stackable-operators:secret-operator"
     odd = "☃" + user[1:]
     (bundle / "dump_requests.txt.gz").write_bytes(gzip.compress(dump.replace(user.encode(), odd.encode())))
-    run = apftop("report", str(bundle), PYTHONIOENCODING=encoding)
+    run = process("report", str(bundle), PYTHONIOENCODING=encoding)
 
     assert (run.returncode, run.stderr) == (0, "")
     assert "\\u2603" + user[1:] in run.stdout
@@ -373,7 +396,7 @@ def test_a_hand_that_no_server_deals_is_unknown(bundle: Path) -> None:
 
 def test_debug_writes_the_traceback_to_a_private_file(tmp_path: Path) -> None:
     log = tmp_path / "log"
-    run = apftop("--debug", str(log), "report", "/nonexistent/bundle")
+    run = process("--debug", str(log), "report", "/nonexistent/bundle")
 
     one_line(run, "no such file")
     assert "Traceback" in log.read_text()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from apftop.apf.borrowing import Borrower, adjust
@@ -33,7 +33,6 @@ def bisected(total: int, given_: list[Share]) -> list[float]:
     return got
 
 
-@settings(deadline=None)
 @given(shares(), st.integers(-1, 300))
 def test_each_gets_its_proportion_within_its_bounds(given_: list[Share], total: int) -> None:
     reachable = sum(one.lower for one in given_) <= total <= sum(one.upper for one in given_)
@@ -67,7 +66,6 @@ def rounds(draw: st.DrawFn) -> dict[str, Borrower]:
     return found
 
 
-@settings(deadline=None)
 @given(rounds(), st.sampled_from(RELEASES))
 def test_a_round_keeps_every_level_within_its_limits_and_shares_out_all_there_is(
     levels: dict[str, Borrower], release: Release

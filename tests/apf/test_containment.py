@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from apftop.apf.attributes import Attributes, attributes
@@ -109,7 +109,6 @@ rules = st.builds(
 many = st.lists(rules, min_size=1, max_size=3).map(tuple)
 
 
-@settings(max_examples=150, deadline=None)
 @given(many, many)
 def test_covering_and_overlap_are_what_trying_every_request_of_a_small_world_says(
     some: tuple[Rule, ...], others: tuple[Rule, ...]
@@ -117,7 +116,6 @@ def test_covering_and_overlap_are_what_trying_every_request_of_a_small_world_say
     assert (covers(some, others), overlap(some, others)) == tried(some, others)
 
 
-@settings(max_examples=100, deadline=None)
 @given(many, st.lists(resource_rules, min_size=1, max_size=3).map(tuple), st.sampled_from(SUBJECTS))
 def test_what_several_rules_cover_together_is_covered(
     some: tuple[Rule, ...], parts: tuple[ResourceRule, ...], subject: Subject
@@ -130,7 +128,6 @@ def test_what_several_rules_cover_together_is_covered(
     assert covers((*some, *together), apart)
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(many, min_size=2, max_size=4), st.sampled_from(PEOPLE), st.sampled_from(TARGETS))
 def test_no_request_reaches_a_schema_that_is_shadowed(
     given_: list[tuple[Rule, ...]], who: tuple[str, tuple[str, ...]], target: Attributes

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass, replace
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from apftop.apf.objects import Queuing
@@ -152,7 +152,6 @@ class Twins:
         self.simulation.run(requests)
 
 
-@settings(max_examples=100, deadline=None)
 @given(levels, st.lists(asked, max_size=40), changes)
 def test_a_level_goes_the_way_of_its_naive_twin(
     first: Setting, stream: list[Asked], later: list[tuple[int, Setting | int]]
@@ -163,7 +162,6 @@ def test_a_level_goes_the_way_of_its_naive_twin(
     twins.run(stream)
 
 
-@settings(max_examples=100, deadline=None)
 @given(levels, st.lists(asked, max_size=40), changes, times(40))
 def test_with_wait_limits_that_are_noticed_late_too(
     first: Setting, stream: list[Asked], later: list[tuple[int, Setting | int]], lazy_limit_ns: int

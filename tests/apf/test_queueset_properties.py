@@ -212,13 +212,11 @@ def play(first: Settings, stream: list[Given], later: list[tuple[int, Settings]]
     return watch
 
 
-@settings(max_examples=100, deadline=None)
 @given(levels, streams)
 def test_no_request_is_lost_and_no_seat_is_given_twice(first: Settings, stream: list[Given]) -> None:
     play(first, stream, [])
 
 
-@settings(max_examples=100, deadline=None)
 @given(levels, streams, changes)
 def test_it_holds_through_changes_of_configuration(
     first: Settings, stream: list[Given], later: list[tuple[int, Settings]]

@@ -216,19 +216,20 @@ def test_a_long_pause_is_passed_over_with_rising_counters_and_the_same_ages() ->
             assert server.now - server.skipped_ns - request.arrive_ns < CATCH_UP_NS + 60 * SECOND_NS
 
 
-def test_simulating_a_busy_minute_of_all_replicas_takes_a_few_seconds_at_most() -> None:
-    best = 60.0
-    for _ in range(2):
-        plane = a_plane()
-        begun = time.process_time()
-        for second in range(0, 60, 2):
-            for server in plane.servers:
-                server.advance(at(second))
-                ask(plane, server, f"{DUMPS}dump_priority_levels")
-        best = min(best, time.process_time() - begun)
+def a_busy_minute_s() -> float:
+    """CPU seconds of a minute of all replicas."""
+    plane = a_plane()
+    begun = time.process_time()
+    for second in range(0, 60, 2):
+        for server in plane.servers:
+            server.advance(at(second))
+            ask(plane, server, f"{DUMPS}dump_priority_levels")
+    return time.process_time() - begun
 
-    # A few percent of a core are meant; the bound leaves room for a slow and busy one.
-    assert best < 10.0
+
+def test_simulating_a_busy_minute_of_all_replicas_takes_a_few_seconds_at_most() -> None:
+    # A few percent of a core are meant; the bound and a second try leave room for a slow and busy one.
+    assert a_busy_minute_s() < 10.0 or a_busy_minute_s() < 10.0
 
 
 def test_a_reader_whose_level_is_full_waits_and_is_refused_like_everybody_else() -> None:

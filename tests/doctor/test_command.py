@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
+from apftop.report import looking
 from tests.collect.loopback import (
     AGGREGATED,
     DUMPS,
@@ -256,7 +258,11 @@ def test_own_requests_in_a_level_that_is_full(ca: Ca, tmp_path: Path) -> None:
     assert "own requests run in level load, which is saturated" in words(text)
 
 
-def test_one_replica_that_falls_silent_is_named_and_the_other_is_examined(ca: Ca, tmp_path: Path) -> None:
+def test_one_replica_that_falls_silent_is_named_and_the_other_is_examined(
+    ca: Ca, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    impatient = replace(looking.manner_of_looks(), first_byte_s=1.0)
+    monkeypatch.setattr(looking, "manner_of_looks", lambda: impatient)
     with running(ca, 2) as servers:
         servers[1].replies[f"{DUMPS}dump_queues"] = Reply(how="hang")
         document, code = examined(servers[0], ca, tmp_path)

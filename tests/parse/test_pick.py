@@ -9,7 +9,7 @@ from itertools import pairwise
 from unittest.mock import patch
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from apftop.parse.body import OPENMETRICS, PROTOBUF, TEXT, Gunzip, pick
@@ -118,7 +118,6 @@ def test_protobuf_is_picked_alike_however_it_is_cut(families: list[Drawn], place
 
 
 @given(expositions(MIXED), st.booleans())
-@settings(deadline=None)
 def test_a_cut_stream_is_refused_or_gives_true_values_only(families: list[Drawn], protobuf: bool) -> None:
     body = encoded(families) if protobuf else written(families).encode()
     kind = PROTOBUF if protobuf else TEXT
