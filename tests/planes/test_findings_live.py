@@ -127,19 +127,24 @@ def test_an_elephant_is_named_with_its_replica(plane: Plane) -> None:
 
 def test_wide_lists_are_named_with_who_asks_for_them(plane: Plane) -> None:
     scenario = wide_lists(plane)
+    # As measured, 1.30 prices each list as one seat, however much is stored.
+    priced = not plane.version.startswith("1.30.")
     with ExitStack() as during:
         during.callback(delete_namespace, plane, FILLED)
         fill(plane)
+        if priced:
+            wait_on_replicas(plane, "what is stored is counted", _counted, COUNTED_S)
         during.enter_context(prepared(plane, scenario))
-        wait_on_replicas(plane, "what is stored is counted", _counted, COUNTED_S)
         moments = watched(plane, scenario)
     found = above_info(moments)
 
-    wide = found["wide-requests"]
-    assert wide.level == "load"
-    assert "lister" in texts(wide)
-    assert "list configmaps" in texts(wide)
-    assert other_than(found, "wide-requests", "level-saturated", "hot-replica", "head-of-line") == []
+    named = found["wide-requests" if priced else "level-saturated"]
+    assert ("wide-requests" in found) is priced
+    assert named.level == "load"
+    assert "lister" in texts(named)
+    assert "list configmaps" in texts(named)
+    of_load = ("level-saturated", "borrowing-limit", "hot-replica", "head-of-line", "slow-execution")
+    assert other_than(found, "wide-requests", *of_load) == []
 
 
 def _counted(_: int, client: Client) -> bool:
