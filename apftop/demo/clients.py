@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from random import Random
 
 from apftop.apf.attributes import Attributes, attributes
+from apftop.apf.containment import groups_by_name
 from apftop.demo.scenario import METHODS, Call, Client, Scenario
 
 NANOSECONDS = 1_000_000_000
@@ -44,7 +45,7 @@ class Stream:
         self._weight = client.weights[replica] / sum(client.weights)
         self._seconds = [second for second, _ in client.rates]
         self._greatest = max(rate for _, rate in client.rates) * self._weight
-        self._users = [(user, (*client.groups, *groups_of(user))) for user in users]
+        self._users = [(user, (*client.groups, *groups_by_name(user))) for user in users]
         self._shares = [call.share for call in client.calls]
         self._suffixes = ["".join(self._random.choices(_SUFFIX, k=5)) for _ in range(SUFFIXES)]
 
@@ -95,13 +96,3 @@ class Stream:
             return before * self._weight
         after_s, next_rate = rates[after]
         return (before + (next_rate - before) * (second - before_s) / (after_s - before_s)) * self._weight
-
-
-def groups_of(user: str) -> tuple[str, ...]:
-    """The groups that follow from a user's name."""
-    if user == "system:anonymous":
-        return ("system:unauthenticated",)
-    parts = user.split(":")
-    if parts[:2] == ["system", "serviceaccount"]:
-        return ("system:serviceaccounts", f"system:serviceaccounts:{parts[2]}", "system:authenticated")
-    return ("system:nodes", "system:authenticated") if parts[:2] == ["system", "node"] else ("system:authenticated",)

@@ -11,11 +11,12 @@ from typing import Any
 from apftop.apf.allocation import level_seat_cap
 from apftop.apf.attributes import Attributes, attributes
 from apftop.apf.borrowing import PERIOD_NS
+from apftop.apf.containment import groups_by_name
 from apftop.apf.estimate import Estimator, Stored, WorkEstimate
 from apftop.apf.objects import FlowSchema, PriorityLevelConfiguration
 from apftop.apf.replica import Replica
 from apftop.demo.build import FEATURES, RELEASE
-from apftop.demo.clients import NANOSECONDS, Asked, Stream, groups_of
+from apftop.demo.clients import NANOSECONDS, Asked, Stream
 from apftop.demo.inflight import Inflight
 from apftop.demo.level import Level
 from apftop.demo.request import Request
@@ -119,7 +120,7 @@ class Server:
         It executes until `leave`, or waits and then starts or gives up in the course of time, or is refused.
         """
         reader = self.reader
-        asked = attributes("GET", path, query, reader.user, (*reader.groups, *groups_of(reader.user)))
+        asked = attributes("GET", path, query, reader.user, (*reader.groups, *groups_by_name(reader.user)))
         cost = self._cost(asked, query, 0)
         request = Request(asked, cost, None, _wait_limit_ns(REQUEST_TIMEOUT_S))
         self._take(request)

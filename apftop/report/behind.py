@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from apftop.records.backend import Backend, Callback, Timed
-from apftop.records.measures import Window
-from apftop.report.numbers import number, when
+from apftop.report.numbers import number, window_json
 
 Json = dict[str, Any]
 
@@ -17,7 +16,7 @@ def backend_json(backend: Backend | None) -> Json | None:
     if backend is None:
         return None
     return {
-        "window": _window(backend.window),
+        "window": window_json(backend.window),
         "requests": _by_code(backend.requests),
         "terminations": _by_code(backend.terminations),
         "forbidden": _counted(backend.forbidden),
@@ -31,16 +30,6 @@ def backend_json(backend: Backend | None) -> Json | None:
 def callbacks_json(callbacks: tuple[Callback, ...] | None) -> list[Json] | None:
     """The services that API servers call while they serve; null where nobody told of them."""
     return None if callbacks is None else [_callback(one) for one in callbacks]
-
-
-def _window(window: Window) -> Json:
-    return {
-        "t0": when(window.t0),
-        "t1": when(window.t1),
-        "seconds": number(window.seconds),
-        "clock": window.clock,
-        "reset": window.reset,
-    }
 
 
 def _by_code(counts: Mapping[int, float]) -> Json:

@@ -15,7 +15,7 @@ from apftop.report.behind import backend_json, callbacks_json
 from apftop.report.causes import findings_json
 from apftop.report.checks import check_json, level_json, start_json
 from apftop.report.logs import logs_json
-from apftop.report.numbers import number, when
+from apftop.report.numbers import number, when, window_json
 
 SCHEMA = "apftop.report/1"
 
@@ -110,7 +110,7 @@ def _replica(replica: Replica, checks: ReplicaChecks) -> Json:
             "cost": {"bytes": own.bytes},
         },
         "samples": {name: {"t": when(age.time), "stale": age.stale} for name, age in replica.samples.items()},
-        "window": _window(replica.window),
+        "window": window_json(replica.window),
         "levels": {name: _level(level, checks.levels.get(name)) for name, level in replica.levels.items()},
         "schemas": {name: _schema(schema) for name, schema in replica.schemas.items()},
         "backend": backend_json(replica.backend),
@@ -152,7 +152,7 @@ def _level(level: Level, checks: LevelChecks | None) -> Json:
         "max_seats_per_request": level.max_seats_per_request,
         "queues": queuing.queues if queuing else None,
         "active_queues": level.active_queues,
-        "window": _window(level.window),
+        "window": window_json(level.window),
         **_counts(level.counts, level.window),
         "recent": _recent(level.recent),
         "wait": _waits(level.waits, level.inside) if level.waits or level.inside else None,
@@ -182,7 +182,7 @@ def _schema(schema: Schema) -> Json:
         "deleted": schema.deleted,
         "precedence": schema.config.precedence if schema.config else None,
         "distinguisher": schema.config.distinguisher if schema.config else None,
-        "window": _window(schema.window),
+        "window": window_json(schema.window),
         **_counts(schema.counts, schema.window),
         "wait": _waits(schema.waits, None) if schema.waits else None,
         "seats_in_use": number(schema.seats_in_use),
@@ -296,18 +296,6 @@ def _demand(demand: Demand | None) -> Json | None:
         "stdev": number(demand.stdev),
         "smoothed": number(demand.smoothed),
         "target": number(demand.target),
-    }
-
-
-def _window(window: Window | None) -> Json | None:
-    if window is None:
-        return None
-    return {
-        "t0": when(window.t0),
-        "t1": when(window.t1),
-        "seconds": number(window.seconds),
-        "clock": window.clock,
-        "reset": window.reset,
     }
 
 

@@ -17,6 +17,7 @@ from tests.planes.client import Client, Json
 from tests.planes.objects import allow, create_namespace, delete_namespace, revoke, wait_on_replicas
 from tests.planes.plane import Plane
 from tests.planes.users import HOOK_ACCOUNT, HOOK_NAMESPACE
+from tests.planes.webhook import calls_for_creations
 
 SERVICE = "reader"
 READ_SECONDS = 25.0
@@ -37,30 +38,7 @@ class ReadingWebhook:
         """Sends every creation of a config map in that namespace here, by the Service."""
         authority = base64.b64encode(self._authority.cert_pem.bytes()).decode()
         service = {"namespace": HOOK_NAMESPACE, "name": SERVICE, "path": "/validate", "port": self.port}
-        return {
-            "apiVersion": "admissionregistration.k8s.io/v1",
-            "kind": "ValidatingWebhookConfiguration",
-            "metadata": {"name": "reads-back"},
-            "webhooks": [
-                {
-                    "name": "reads-back.apftop.test",
-                    "clientConfig": {"service": service, "caBundle": authority},
-                    "rules": [
-                        {
-                            "operations": ["CREATE"],
-                            "apiGroups": [""],
-                            "apiVersions": ["v1"],
-                            "resources": ["configmaps"],
-                        }
-                    ],
-                    "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": namespace}},
-                    "admissionReviewVersions": ["v1"],
-                    "failurePolicy": "Fail",
-                    "sideEffects": "None",
-                    "timeoutSeconds": 30,
-                }
-            ],
-        }
+        return calls_for_creations("reads-back", namespace, {"service": service, "caBundle": authority})
 
     async def serve(self, started: threading.Event, ended: asyncio.Event) -> None:
         """Serves until `ended`."""

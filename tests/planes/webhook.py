@@ -35,6 +35,34 @@ def exponential(mean: float, seed: int) -> Sleep:
     return lambda: source.expovariate(1 / mean)
 
 
+def calls_for_creations(name: str, namespace: str, client: Json, timeout: int = 30) -> Json:
+    """Sends every creation of a config map in that namespace to a webhook."""
+    return {
+        "apiVersion": "admissionregistration.k8s.io/v1",
+        "kind": "ValidatingWebhookConfiguration",
+        "metadata": {"name": name},
+        "webhooks": [
+            {
+                "name": f"{name}.apftop.test",
+                "clientConfig": client,
+                "rules": [
+                    {
+                        "operations": ["CREATE"],
+                        "apiGroups": [""],
+                        "apiVersions": ["v1"],
+                        "resources": ["configmaps"],
+                    }
+                ],
+                "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": namespace}},
+                "admissionReviewVersions": ["v1"],
+                "failurePolicy": "Fail",
+                "sideEffects": "None",
+                "timeoutSeconds": timeout,
+            }
+        ],
+    }
+
+
 class Webhook:
     """An HTTPS server that admits everything after a sleep; `sleep` may be replaced while it runs."""
 
@@ -51,30 +79,7 @@ class Webhook:
 
     def configuration(self, name: str, namespace: str, timeout: int = 30) -> Json:
         """Sends every creation of a config map in that namespace to this webhook."""
-        return {
-            "apiVersion": "admissionregistration.k8s.io/v1",
-            "kind": "ValidatingWebhookConfiguration",
-            "metadata": {"name": name},
-            "webhooks": [
-                {
-                    "name": f"{name}.apftop.test",
-                    "clientConfig": {"url": self.url, "caBundle": self.ca_bundle},
-                    "rules": [
-                        {
-                            "operations": ["CREATE"],
-                            "apiGroups": [""],
-                            "apiVersions": ["v1"],
-                            "resources": ["configmaps"],
-                        }
-                    ],
-                    "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": namespace}},
-                    "admissionReviewVersions": ["v1"],
-                    "failurePolicy": "Fail",
-                    "sideEffects": "None",
-                    "timeoutSeconds": timeout,
-                }
-            ],
-        }
+        return calls_for_creations(name, namespace, {"url": self.url, "caBundle": self.ca_bundle}, timeout)
 
     async def serve(self, started: threading.Event, ended: asyncio.Event) -> None:
         """Serves until `ended`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from apftop.apf.matching import SERVICE_ACCOUNT_PREFIX
 from apftop.records.backend import Callback, CallbackRule
 from apftop.records.frame import Request
 
@@ -14,8 +15,6 @@ OPERATIONS = {
     "deletecollection": ("DELETE",),
 }
 """The operations of admission that a request verb may be; reads are not admitted."""
-
-SERVICE_ACCOUNT = "system:serviceaccount:"
 
 
 def intercepts(callback: Callback, row: Request) -> bool:
@@ -53,7 +52,7 @@ def _group(row: Request) -> str:
 
 def account(user: str | None) -> tuple[str, str] | None:
     """The namespace and name of a service account; None for other users."""
-    if not user or not user.startswith(SERVICE_ACCOUNT):
+    if not user or not user.startswith(SERVICE_ACCOUNT_PREFIX):
         return None
-    namespace, _, name = user.removeprefix(SERVICE_ACCOUNT).partition(":")
+    namespace, _, name = user.removeprefix(SERVICE_ACCOUNT_PREFIX).partition(":")
     return (namespace, name) if namespace and name else None

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from apftop.apf.allocation import limits
+from apftop.apf.matching import SERVICE_ACCOUNT_PREFIX
 from apftop.apf.objects import MANDATORY, FlowSchema, Meta, PriorityLevelConfiguration
 from apftop.apf.release import parse_release
 from apftop.findings.changes.patches import a_level, a_schema, created, level_change, user_subject
@@ -222,7 +223,7 @@ def _before(order: Iterable[FlowSchema], matched: FlowSchema) -> int:
 
 def object_name(user: str, taken: Iterable[str]) -> str:
     """A name for new objects after a user, as Kubernetes allows it, and not in use."""
-    tail = user.removeprefix("system:serviceaccount:")
+    tail = user.removeprefix(SERVICE_ACCOUNT_PREFIX)
     name = re.sub(r"[^a-z0-9]+", "-", tail.lower()).strip("-")[:50].strip("-") or "client"
     known = set(taken)
     return next(one for one in (name, *(f"{name}-own{number or ''}" for number in range(99))) if one not in known)

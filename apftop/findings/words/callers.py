@@ -7,11 +7,11 @@ import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from apftop.apf.matching import SERVICE_ACCOUNT_PREFIX
 from apftop.findings.scene import Scene
 from apftop.present import percent, plain, whole
 from apftop.records.logs import OTHERS, Caller
 
-SERVICE_ACCOUNT = "system:serviceaccount:"
 NODE = "system:node:"
 COMPONENT = "system:kube-"
 MOST = 3
@@ -45,8 +45,8 @@ def behind(scene: Scene, user: str) -> tuple[str, ...]:
     found = processes(one for one in scene.logs.callers if user and one.user == user)
     if found:
         return _by_logs(found)
-    namespace, _, name = user.removeprefix(SERVICE_ACCOUNT).partition(":")
-    if user.startswith(SERVICE_ACCOUNT) and namespace and name:
+    namespace, _, name = user.removeprefix(SERVICE_ACCOUNT_PREFIX).partition(":")
+    if user.startswith(SERVICE_ACCOUNT_PREFIX) and namespace and name:
         return (f"find its pods: {pods_of(namespace, name)}",)
     if user.startswith(NODE) and user != NODE:
         return (f"it is the kubelet of node {plain(user.removeprefix(NODE))}",)
@@ -72,14 +72,14 @@ def pods_of(namespace: str, account: str) -> str:
 
 def of_the_cluster(user: str) -> bool:
     """Whether a user is a part of the cluster: a component, a node, or a service account of kube-system."""
-    account = user.removeprefix(SERVICE_ACCOUNT)
+    account = user.removeprefix(SERVICE_ACCOUNT_PREFIX)
     return user.startswith("system:") and (account == user or account.startswith("kube-system:"))
 
 
 def process_of(user: str) -> str:
     """A line that ends with the command which names the process behind a `system:` user."""
-    namespace, _, name = user.removeprefix(SERVICE_ACCOUNT).partition(":")
-    if user.startswith(SERVICE_ACCOUNT) and namespace and name:
+    namespace, _, name = user.removeprefix(SERVICE_ACCOUNT_PREFIX).partition(":")
+    if user.startswith(SERVICE_ACCOUNT_PREFIX) and namespace and name:
         return f"see which pods it is: {pods_of(namespace, name)}"
     if user.startswith(NODE) and user != NODE:
         node = shlex.quote(plain(user.removeprefix(NODE)))
