@@ -55,7 +55,7 @@ def read_documents(body: bytes) -> tuple[tuple[Item, ...], tuple[str, ...]]:
 
     Raises ParseError where the body is neither JSON nor YAML, or holds nothing but what is no API object, or too many.
     """
-    documents = [document for document in _decode(body) if document is not None]
+    documents = [document for document in decoded(body) if document is not None]
     if not any(isinstance(document, (Mapping, list)) for document in documents):
         raise ParseError(f"this is {describe(body)}, neither JSON nor YAML objects")
     items: list[Item] = []
@@ -94,7 +94,8 @@ def _check_unfolded(items: list[Item], most: int) -> None:
         pending.extend(inner)
 
 
-def _decode(body: bytes) -> list[object]:
+def decoded(body: bytes) -> list[object]:
+    """The documents of a body, whatever they are; raises ParseError where it is neither JSON nor YAML."""
     text = body.removeprefix(UTF8_BOM)
     start = text.lstrip()[:1]
     if start == b"<":

@@ -56,15 +56,15 @@ def parse_objects(body: bytes) -> Objects:
     for item in items:
         label = _label(item)
         try:
-            if not _is_apf(item):
+            if not is_apf(item):
                 others.append((item.kind, _name(item)))
                 continue
             if item.kind == "FlowSchema":
-                schema = _schema(item)
+                schema = schema_of(item)
                 repeated = schemas.pop(schema.name, None) is not None
                 schemas[schema.name] = schema
             else:
-                config = _config(item)
+                config = config_of(item)
                 repeated = configs.pop(config.name, None) is not None
                 configs[config.name] = config
         except FieldError as error:
@@ -99,7 +99,8 @@ def _refuse(objects: Objects, wanted: str) -> None:
         raise ParseError(f"no {wanted} but {', '.join(sorted(kinds))}")
 
 
-def _is_apf(item: Item) -> bool:
+def is_apf(item: Item) -> bool:
+    """Whether an item is one of the two nouns; raises FieldError where it does not say its version."""
     if item.kind not in ("FlowSchema", "PriorityLevelConfiguration"):
         return False
     if not item.api_version:
@@ -120,7 +121,8 @@ def _label(item: Item) -> str:
     return f"{item.kind} ({item.place})" if item.place else item.kind
 
 
-def _schema(item: Item) -> FlowSchema:
+def schema_of(item: Item) -> FlowSchema:
+    """One FlowSchema; raises FieldError that begins with the place of what is wrong."""
     root = Node(item.fields)
     meta = _meta(root, item.api_version)
     spec = root.required("spec")
@@ -187,7 +189,8 @@ def _list(node: Node, key: str) -> tuple[str, ...]:
     return node.texts(key)
 
 
-def _config(item: Item) -> PriorityLevelConfiguration:
+def config_of(item: Item) -> PriorityLevelConfiguration:
+    """One PriorityLevelConfiguration; raises FieldError that begins with the place of what is wrong."""
     root = Node(item.fields)
     meta = _meta(root, item.api_version)
     spec = root.required("spec")

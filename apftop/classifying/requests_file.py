@@ -1,0 +1,85 @@
+"""Requests in a file: a list in JSON or YAML of who asks for what."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from urllib.parse import unquote
+
+import msgspec
+
+from apftop.apf.attributes import Attributes, attributes
+from apftop.apf.identity import added_groups
+from apftop.apf.request_path import path_parts
+from apftop.parse.documents import decoded
+from apftop.records.classified import Asked
+from apftop.records.parsed import ParseError
+
+_TEXTS = ("id", "user", "verb", "path", "apiGroup", "resource", "subresource", "namespace", "name", "query")
+_METHODS = ("get", "head", "post", "put", "patch", "delete", "options")
+SHOULD = f"a request has user and verb, and path or resource; keys are {', '.join(_TEXTS)}, groups"
+
+
+def read_requests(body: bytes) -> tuple[Asked, ...]:
+    """The requests of a file; raises ParseError that names the one that is wrong.
+
+    A request with a `path` under /api or /apis and an HTTP method as `verb` is what a server makes of it; else `verb`
+    is the request verb. Without `groups` those are taken that every server adds; an empty list is taken as it is.
+    """
+    documents = [one for one in decoded(body) if one is not None]
+    found = documents[0] if len(documents) == 1 else documents
+    if isinstance(found, Mapping) and isinstance(found.get("requests"), list):
+        found = found["requests"]
+    if not isinstance(found, list):
+        raise ParseError("no list of requests")
+    asked = tuple(_asked(number, one) for number, one in enumerate(found, 1))
+    names = [one.name for one in asked]
+    for name in names:
+        if names.count(name) > 1:
+            raise ParseError(f"two requests have the id {name!r}")
+    return asked
+
+
+def _asked(number: int, one: object) -> Asked:
+    if not isinstance(one, Mapping):
+        raise ParseError(f"request {number} is no object: {SHOULD}")
+    label = f"request {one.get('id', number)}"
+    if unknown := sorted(str(key) for key in one if key not in (*_TEXTS, "groups")):
+        raise ParseError(f"{label}: unknown key {unknown[0]!r}: {SHOULD}")
+    texts = {key: _text(label, key, one.get(key)) for key in _TEXTS}
+    groups = one.get("groups")
+    if groups is not None and not (isinstance(groups, list) and all(isinstance(group, str) for group in groups)):
+        raise ParseError(f"{label}: groups is no list of texts")
+    if not texts["verb"] or not (texts["path"] or texts["resource"]):
+        raise ParseError(f"{label}: {SHOULD}")
+    its = added_groups(texts["user"]) if groups is None else tuple(groups)
+    path, _, query = texts["path"].partition("?")
+    query = texts["query"] or query
+    return Asked(texts["id"] or str(number), _attributes(texts, unquote(path), query, its), query)
+
+
+def _attributes(texts: Mapping[str, str], path: str, query: str, groups: tuple[str, ...]) -> Attributes:
+    verb, user = texts["verb"].lower(), texts["user"]
+    if texts["resource"]:
+        return Attributes(
+            user,
+            groups,
+            verb,
+            path,
+            resource_request=True,
+            api_group=texts["apiGroup"],
+            namespace=texts["namespace"],
+            resource=texts["resource"],
+            subresource=texts["subresource"],
+            name=texts["name"],
+        )
+    if path_parts(path).resource and verb in _METHODS:
+        return attributes(verb, path, query, user, groups)
+    return Attributes(user, groups, verb, path, resource_request=False)
+
+
+def _text(label: str, key: str, value: object) -> str:
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise ParseError(f"{label}: {key} is {msgspec.json.encode(str(value)).decode()[:60]}, not a text")
+    return value
