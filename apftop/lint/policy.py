@@ -1,0 +1,82 @@
+"""A policy under question: the objects that were given, what is there already, and the release that will run them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from apftop.apf.objects import FlowSchema, PriorityLevelConfiguration
+from apftop.apf.release import Release
+from apftop.records.linting import Fault, Gravity
+
+Noun = Literal["FlowSchema", "PriorityLevelConfiguration"]
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One object as it was given: its raw fields, and where they stand.
+
+    `lines` has the line of each field by its place (`spec.rules[0].subjects`), and of the object itself by the empty
+    place. `object` is what the model makes of it, None where it is broken (a fault says how).
+    """
+
+    kind: Noun
+    name: str
+    api_version: str
+    fields: Mapping[object, object]
+    file: str = ""
+    lines: Mapping[str, int] = field(default_factory=dict)
+    object: FlowSchema | PriorityLevelConfiguration | None = None
+
+    def fault(self, code: str, gravity: Gravity, text: str, advice: str = "", place: str = "") -> Fault:
+        """A fault at one of its fields, or at the nearest one above that has a line."""
+        return Fault(code, gravity, text, advice, self.kind, self.name, place, self.file, self.line(place))
+
+    def line(self, place: str) -> int | None:
+        """The line of a field, or of the nearest one above it."""
+        while place and place not in self.lines:
+            place = place[: max(place.rfind("."), place.rfind("["), 0)]
+        return self.lines.get(place)
+
+
+@dataclass(frozen=True, slots=True)
+class Objects:
+    """Schemas and levels by name."""
+
+    schemas: Mapping[str, FlowSchema] = field(default_factory=dict)
+    levels: Mapping[str, PriorityLevelConfiguration] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """`before` is what is there (a live cluster, a file, or the built-in objects of the release), and `after` the same
+    with the given objects in their places. `whole` says that the given objects are all that there is, so that an object
+    that is missing among them is missing. `concurrency` is seats of one server. `refused_per_s` are refusals a second
+    by level now, where a live cluster or a bundle tells.
+    """
+
+    target: Release
+    given: tuple[Document, ...]
+    before: Objects
+    after: Objects
+    concurrency: int
+    whole: bool = False
+    refused_per_s: Mapping[str, float] = field(default_factory=dict)
+
+    def document(self, kind: Noun, name: str) -> Document | None:
+        """The given document of an object."""
+        return next((one for one in reversed(self.given) if (one.kind, one.name) == (kind, name)), None)
+
+    def fault(
+        self, kind: Noun, name: str, code: str, gravity: Gravity, text: str, advice: str = "", place: str = ""
+    ) -> Fault:
+        """A fault of an object, at its place in a file where it was given in one."""
+        document = self.document(kind, name)
+        if document is None:
+            return Fault(code, gravity, text, advice, kind, name, place)
+        return document.fault(code, gravity, text, advice, place)
+
+
+Rule = Callable[[Policy], Iterator[Fault]]
+"""What finds one kind of fault in a whole policy."""
