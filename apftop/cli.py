@@ -173,6 +173,83 @@ def collect(**options: Any) -> int:
     return run(options)
 
 
+@cli.command()
+@click.argument("path", required=False, type=click.Path(path_type=Path, exists=True))
+@click.option("--user", help="Who asks (default: system:anonymous).")
+@click.option("--group", "groups", multiple=True, help="A group of the user; those that every server adds are added.")
+@click.option("--as", "account", metavar="NAMESPACE/NAME", help="A service account asks.")
+@click.option("--verb", help="get, list, watch, create ...; with --path an HTTP method.")
+@click.option("--path", "url_path", help="URL path, with its query.")
+@click.option("--resource", help="pods, pods/status, deployments.apps ...")
+@click.option("--api-group", help="Its API group.")
+@click.option("--namespace", "-n", help="Its namespace.")
+@click.option("--name", "object_name", help="Its name.")
+@click.option("--kubectl", metavar="LINE", help="The requests of a kubectl command line.")
+@click.option("--requests", type=click.Path(path_type=Path), help="A list of requests, in JSON or YAML.")
+@click.option("--objects", multiple=True, type=click.Path(path_type=Path, exists=True), help="Files of the policy.")
+@click.option("--live", is_flag=True, help="By the policy of the current cluster.")
+@click.option("--probe", is_flag=True, help="Send a harmless GET as that user too, and compare what the server says.")
+@click.option("--expect", metavar="SCHEMA", help="Why not this one? Exit code 1 if it is another.")
+@click.option("--target", metavar="RELEASE", help="Kubernetes release, such as 1.34.")
+@click.option("--seats", type=click.IntRange(min=1), help="Seats of one server (default: 600, or the cluster's).")
+@click.option("--timeout", help="The request's timeout, such as 10s.")
+@click.option("--stored", type=click.IntRange(min=0), help="Stored objects of the resource.")
+@click.option("--bytes-each", type=click.IntRange(min=0), help="Their mean size in bytes.")
+@click.option("--watchers", type=click.IntRange(min=0), help="Watchers of what the request changes.")
+@click.option("--output", "-o", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@reaches_servers
+@takes_request_timeout
+def classify(path: Path | None, **options: Any) -> int:
+    """Which flow schema, priority level and flow a request gets, and why not another.
+
+    By the policy in PATH or --objects, of the cluster with --live, or as Kubernetes brings it.
+
+    \b
+    Examples:
+      apftop classify --as argocd/argocd-server --verb list --resource pods
+      apftop classify --live --user jane --kubectl "kubectl get pods -A" --expect batch
+      apftop classify --probe --as kube-system/coredns --verb list --resource endpointslices.discovery.k8s.io
+    """
+    from apftop.classify import classify as run
+
+    return run(path, options)
+
+
+@cli.command()
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path, exists=True))
+@click.option("--live", is_flag=True, help="The objects of the current cluster; with PATHS, these change them.")
+@click.option(
+    "--against", multiple=True, type=click.Path(path_type=Path, exists=True), help="Files of what is there now."
+)
+@click.option("--target", metavar="RELEASE", help="Kubernetes release that will run them, such as 1.34.")
+@click.option("--seats", type=click.IntRange(min=1), help="Seats of one server (default: 600, or the cluster's).")
+@click.option("--output", "-o", type=click.Choice(["text", "json", "sarif"]), default="text", show_default=True)
+@click.option(
+    "--fail-on",
+    type=click.Choice(["error", "warning", "note", "never"]),
+    default="error",
+    show_default=True,
+    help="Exit with 1 for faults as grave as this.",
+)
+@click.option("--starter", metavar="USER", help="Print a narrow policy to start from, for the lists of one account.")
+@click.option("--namespace", "-n", help="The namespace of --starter.")
+@click.option("--name", default="batch-reads", show_default=True, help="The name of --starter's level and schema.")
+@reaches_servers
+def lint(paths: tuple[Path, ...], **options: Any) -> int:
+    """What is wrong with flow schemas and priority levels, in files or in a cluster, and what servers make of them.
+
+    \b
+    Examples:
+      apftop lint flowschemas.yaml prioritylevels.yaml --target 1.34
+      apftop lint --live
+      apftop lint policy/ --live --output sarif > lint.sarif
+      apftop lint --starter system:serviceaccount:ci:runner
+    """
+    from apftop.lint.command import lint as run
+
+    return run(paths, options)
+
+
 def _ended_by(number: int, _: object) -> None:
     """Leave in the usual way, so that what was started is ended too."""
     raise SystemExit(128 + number)
