@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 
-from apftop.access import Access, Headers
 from apftop.apf.allocation import limits
 from apftop.apf.attributes import Attributes, attributes
 from apftop.apf.classify import Classifier
@@ -26,31 +24,22 @@ from apftop.classifying.text import lines
 from apftop.cli_options import asks_servers
 from apftop.derive.frame import frame
 from apftop.errors import UNREAD, Trouble
-from apftop.fetch import Turn, ask, run
+from apftop.fetch import Turn, run
 from apftop.lint.command import LATEST, SEATS, target_of
 from apftop.lint.gather import as_built, objects_of
 from apftop.lint.policy import Objects
 from apftop.lint.sources import Source, from_files, from_samples
 from apftop.output import complain, write
 from apftop.present import json_text, plain
+from apftop.probe import Said, probed
 from apftop.records.classified import Asked, Classified
 from apftop.records.parsed import ParseError
 from apftop.records.raw import OBJECTS, Endpoint
 from apftop.report.known import taken_in
 from apftop.report.looking import Servers, manner_of_looks, servers
-from apftop.session import open_session
 
 OTHER = 1
 """The exit code where a request does not get the schema that was expected, or a server says otherwise."""
-
-
-@dataclass(frozen=True, slots=True)
-class Said:
-    """What a server said of a request that was sent to it: schema and level by name, as its headers tell."""
-
-    status: int
-    schema: str
-    level: str
 
 
 def classify(path: Path | None, options: Mapping[str, Any]) -> int:
@@ -63,7 +52,11 @@ def classify(path: Path | None, options: Mapping[str, Any]) -> int:
     source = _policy(path, options, at)
     setting = _setting(source, options)
     found = [classified(one, setting, options["expect"] or "") for one in asked]
-    heard = {one.name: _probed(one, at, source) for one in asked} if options["probe"] and at is not None else {}
+    heard = (
+        {one.name: probed(one.request, at.accesses[0], _names(source)) for one in asked}
+        if options["probe"] and at is not None
+        else {}
+    )
     _show(found, heard, options)
     complain(source.problems)
     if source.problems:
@@ -164,56 +157,9 @@ def _setting(source: Source, options: Mapping[str, Any]) -> Setting:
     )
 
 
-def _probed(one: Asked, at: Servers, source: Source) -> Said | None:
-    """What the first server says of a GET of the same kind; None where a GET cannot be that request."""
-    path = _harmless(one)
-    if path is None:
-        return None
-    names = {_uid(document.fields): document.name for document in source.documents}
-
-    async def sent() -> Said:
-        access = _as(at.accesses[0], one.request)
-        async with open_session(access, manner_of_looks()) as session:
-            sample, _ = await ask(session, access, Endpoint.DISCOVERY, manner_of_looks(), path)
-        if sample.status is None:
-            raise Trouble(f"the probe was not answered: {sample.error}", access.url)
-        if sample.status == 403 and not sample.header("x-kubernetes-pf-flowschema-uid"):
-            raise Trouble("the probe was refused before flow control saw it", access.url, "impersonating needs a right")
-        schema = sample.header("x-kubernetes-pf-flowschema-uid") or ""
-        level = sample.header("x-kubernetes-pf-prioritylevel-uid") or ""
-        return Said(sample.status, names.get(schema, schema), names.get(level, level))
-
-    return asyncio.run(sent())
-
-
-def _harmless(one: Asked) -> str | None:
-    """The path of a GET that is classified as the request is, and costs next to nothing."""
-    request = one.request
-    if not request.resource_request:
-        return request.path if request.verb == "get" else None
-    if request.verb not in ("get", "list"):
-        return None
-    path = request.path or _path(request)
-    return f"{path}?limit=1" if request.verb == "list" else path
-
-
-def _path(request: Attributes) -> str:
-    version = request.api_version or "v1"
-    root = f"/apis/{request.api_group}/{version}" if request.api_group else f"/api/{version}"
-    scope = f"/namespaces/{request.namespace}" if request.namespace else ""
-    name = request.name or ("none" if request.verb == "get" else "")
-    return "/".join(part for part in (f"{root}{scope}/{request.resource}", name, request.subresource) if part)
-
-
-def _as(access: Access, request: Attributes) -> Access:
-    """The same way, as somebody else: the API server is asked to take the request as theirs."""
-    auth = access.auth
-
-    async def impersonated() -> Headers:
-        groups = [("Impersonate-Group", group) for group in request.groups]
-        return (*await auth(), ("Impersonate-User", request.user), *groups)
-
-    return replace(access, auth=impersonated)
+def _names(source: Source) -> dict[str, str]:
+    """Names of objects by their uids."""
+    return {_uid(document.fields): document.name for document in source.documents}
 
 
 def _uid(fields: Mapping[object, object]) -> str:

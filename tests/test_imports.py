@@ -58,6 +58,7 @@ ROOMS = (
     "classifying",
     "report",
     "lint",
+    "probe",
     "classify",
     "collect",
     "doctor",
