@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+import tarfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
 import msgspec
 
 from apftop.bundle_answers import ANSWERS, SCRAPE, read_answers
-from apftop.bundle_files import Files, Pick, read_files
+from apftop.bundle_files import FOLDERS, Files, Pick, read_files
 from apftop.bundle_times import UNREADABLE, Meta, Times, read_meta, read_stamp, read_times
 from apftop.errors import Trouble
 from apftop.http_text import HttpAnswer, http_date, parse_http
@@ -42,11 +43,33 @@ _NUMBERED = re.compile(r"(.+)_t([0-9]+)")
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """The samples of a bundle, the times noted with it, and what could not be read."""
+    """The samples of a bundle, the times noted with it, and what could not be read.
+
+    `files` are its files as they are, but for metrics and `.gz`, by their path within it.
+    """
 
     samples: tuple[Sample, ...]
     times: Times
     problems: tuple[str, ...]
+    files: Mapping[PurePosixPath, bytes] = field(default_factory=dict, compare=False, repr=False)
+
+
+def is_bundle(path: Path) -> bool:
+    """Whether a path is an archive, or a folder with what servers answered, and not just with objects in files."""
+    if not path.is_dir():
+        return path.is_file() and tarfile.is_tarfile(path)
+    return any(
+        entry.is_file() and _is_answer(PurePosixPath(entry.relative_to(path).as_posix()))
+        for pattern in FOLDERS
+        for folder in (path.glob(pattern) if pattern else (path,))
+        if folder.is_dir()
+        for entry in folder.iterdir()
+    )
+
+
+def _is_answer(found: PurePosixPath) -> bool:
+    name = found.with_suffix("") if found.suffix == ".gz" else found
+    return _known(name) and (name != found or len(name.parts) > 1 or name == ANSWERS or _lost(name))
 
 
 def read_bundle(path: Path, pick: Pick) -> Bundle:
@@ -65,7 +88,7 @@ def read_bundle(path: Path, pick: Pick) -> Bundle:
     told = read_answers(files, problems)
     if told is not None:
         times = read_times(files.bodies.get(SCRAPE), str(SCRAPE), problems)
-        return Bundle(tuple(told), times, tuple(problems))
+        return Bundle(tuple(told), times, tuple(problems), files.bodies)
     shared = {name: body for name, body in files.bodies.items() if name.parts[0] != "replicas"}
     servers = sorted({name.parts[1] for name in (*files.bodies, *files.faults) if _of_replica(name)})
     times = read_times(shared.get(SCRAPE), str(SCRAPE), problems)
@@ -75,7 +98,7 @@ def read_bundle(path: Path, pick: Pick) -> Bundle:
         samples += _replica(files, server, root, times, problems, pick)
     if servers:
         problems += [f"{name}: belongs to one server, but lies beside replicas/" for name in shared if _lost(name)]
-    return Bundle(tuple(samples), times, tuple(problems))
+    return Bundle(tuple(samples), times, tuple(problems), files.bodies)
 
 
 def _known(name: PurePosixPath) -> bool:

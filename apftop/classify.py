@@ -4,191 +4,172 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
 
 from apftop.apf.allocation import limits
-from apftop.apf.attributes import Attributes, attributes
 from apftop.apf.classify import Classifier
-from apftop.apf.identity import NODE_PREFIX, NODES, added_groups
-from apftop.apf.release import Release
+from apftop.apf.release import LATEST
 from apftop.apf.shards import dealable
+from apftop.bundle import is_bundle
+from apftop.classifying.asked import requests_asked
 from apftop.classifying.classified import Setting, classified
-from apftop.classifying.document import document, told
-from apftop.classifying.kubectl_line import kubectl_requests
-from apftop.classifying.requests_file import read_requests
+from apftop.classifying.document import SCHEMA, document, told
+from apftop.classifying.probed import differs, probed_document
+from apftop.classifying.setting import SERVER_TIMEOUT_S
 from apftop.classifying.text import lines
 from apftop.cli_options import asks_servers
-from apftop.derive.frame import frame
 from apftop.errors import UNREAD, Trouble
 from apftop.fetch import Turn, run
-from apftop.lint.command import LATEST, SEATS, target_of
-from apftop.lint.gather import as_built, objects_of
+from apftop.lint.command import SEATS, target_of
+from apftop.lint.gather import objects_of, policy_of
 from apftop.lint.policy import Objects
-from apftop.lint.sources import Source, from_files, from_samples
+from apftop.lint.sources import Source, from_paths, from_servers, with_objects
 from apftop.output import complain, write
-from apftop.present import json_text, plain
-from apftop.probe import Said, probed
+from apftop.present import json_text
+from apftop.probe import probed
 from apftop.records.classified import Asked, Classified
+from apftop.records.linting import Fault
 from apftop.records.parsed import ParseError
+from apftop.records.probed import Heard
 from apftop.records.raw import OBJECTS, Endpoint
-from apftop.report.known import taken_in
 from apftop.report.looking import Servers, manner_of_looks, servers
 
 OTHER = 1
 """The exit code where a request does not get the schema that was expected, or a server says otherwise."""
 
+UNMADE = ("broken", "unreadable", "not-rendered")
+"""Faults of files after which an object is not there that servers may have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """The policy and the server that requests meet, in which `where` says in words where the policy is from."""
+
+    setting: Setting
+    seats: int
+    where: str
+
 
 def classify(path: Path | None, options: Mapping[str, Any]) -> int:
-    """Print where requests go; 1 where one does not get the schema of `--expect`, or the server says otherwise."""
+    """Print where requests go; 1 where one does not get the schema of `--expect`, or the server says otherwise.
+
+    Raises UsageError for flags that name no request, and Trouble for a policy or requests that cannot be read.
+    """
     try:
-        asked = _asked(path, options)
+        asked = requests_asked(path, options)
+        at = servers(options) if options["live"] or options["probe"] or asks_servers(options) else None
+        paths = (*((path,) if path is not None else ()), *options["objects"])
+        live = _live(at) if at is not None and _by_live(paths, options) else None
+        given = _given(paths, lone_requests=path is not None and not options["objects"])
     except ParseError as error:
         raise click.UsageError(str(error)) from None
-    at = servers(options) if options["live"] or options["probe"] or asks_servers(options) else None
-    source = _policy(path, options, at)
-    setting = _setting(source, options)
-    found = [classified(one, setting, options["expect"] or "") for one in asked]
-    heard = (
-        {one.name: probed(one.request, at.accesses[0], _names(source)) for one in asked}
-        if options["probe"] and at is not None
-        else {}
-    )
-    _show(found, heard, options)
-    complain(source.problems)
-    if source.problems:
+    known = _known(given, live, options)
+    found = [classified(one, known.setting, options["expect"] or "") for one in asked]
+    heard = _heard(asked, at) if options["probe"] and at is not None else {}
+    _show(found, heard, known, options)
+    unread = live.problems if live is not None else ()
+    complain(unread)
+    if unread:
         return UNREAD
-    other = options["expect"] and any(one.schema != options["expect"] for one in found)
-    return OTHER if other or any(_differs(one, heard.get(one.asked.name)) for one in found) else 0
+    other = any(one.expected is not None and not one.expected.met for one in found)
+    return OTHER if other or any(differs(one, heard.get(one.asked.name)) for one in found) else 0
 
 
-def _asked(path: Path | None, options: Mapping[str, Any]) -> tuple[Asked, ...]:
-    """The requests in question; raises ParseError, and UsageError where there are none."""
-    user, groups, notes = _identity(options)
-    file = options["requests"] or (path / "requests.json" if path is not None and path.is_dir() else None)
-    if options["kubectl"]:
-        return tuple(
-            replace(one, notes=notes)
-            for one in kubectl_requests(options["kubectl"], user, groups, options["namespace"] or "default")
-        )
-    if options["resource"] or options["url_path"]:
-        return (_by_flags(options, user, groups, notes),)
-    if file is None:
-        raise click.UsageError("name a request: --verb and --resource, --path, --kubectl, or --requests FILE")
-    try:
-        return read_requests(Path(file).read_bytes())
-    except OSError as error:
-        raise Trouble("the requests cannot be read", str(file), (error.strerror or "").lower()) from error
+def _by_live(paths: tuple[Path, ...], options: Mapping[str, Any]) -> bool:
+    """Whether the cluster's policy counts: where it is asked for, or where there is no other one."""
+    return bool(options["live"]) or not paths or (asks_servers(options) and not options["probe"])
 
 
-def _identity(options: Mapping[str, Any]) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
-    """Who asks, with the groups that every server adds, and what was taken for granted."""
-    user = options["user"] or "system:anonymous"
-    account, _, name = (options["account"] or "").partition("/")
-    if options["account"]:
-        if not account or not name:
-            raise click.UsageError("--as is a service account as NAMESPACE/NAME")
-        user = f"system:serviceaccount:{account}:{name}"
-    groups, notes = tuple(options["groups"]), []
-    if user.startswith(NODE_PREFIX) and NODES not in groups:
-        groups = (*groups, NODES)
-        notes.append(f"a node's certificate has the group {NODES}")
-    every = added_groups(user, groups)
-    if added := [one for one in every if one not in options["groups"] and one != NODES]:
-        notes.append(f"every server adds {', '.join(added)}")
-    return user, every, tuple(notes)
-
-
-def _by_flags(options: Mapping[str, Any], user: str, groups: tuple[str, ...], notes: tuple[str, ...]) -> Asked:
-    path, _, query = (options["url_path"] or "").partition("?")
-    timeout = options["timeout"]
-    query = "&".join(part for part in (query, f"timeout={timeout}" if timeout else "") if part)
-    if not options["resource"]:
-        request = attributes(options["verb"] or "get", path, query, user, groups)
-        return Asked(f"{(options['verb'] or 'get').upper()} {path}", request, query, notes)
-    if path:
-        raise click.UsageError("--path is for what --resource is not")
-    if not options["verb"]:
-        raise click.UsageError("--resource needs --verb, such as list")
-    name, _, group = options["resource"].partition(".")
-    resource, _, subresource = name.partition("/")
-    request = Attributes(
-        user,
-        groups,
-        options["verb"].lower(),
-        "",
-        resource_request=True,
-        api_group=options["api_group"] or group,
-        namespace=options["namespace"] or "",
-        resource=resource,
-        subresource=subresource,
-        name=options["object_name"] or "",
-    )
-    return Asked(f"{request.verb} {options['resource']}", request, query, notes)
-
-
-def _policy(path: Path | None, options: Mapping[str, Any], at: Servers | None) -> Source:
-    """The policy that is in force: files, else a cluster's, else what the release brings."""
-    paths = (*((path,) if path is not None else ()), *options["objects"])
-    if at is None or paths:
-        return from_files(paths)
+def _live(at: Servers) -> Source:
     samples = run(at.accesses, [Turn((Endpoint.METRICS, *OBJECTS))], manner_of_looks())
     complain(at.notes)
-    return from_samples(samples, frame(taken_in(samples).state))
+    source = with_objects(from_servers(samples), at.source)
+    kinds = {one.kind for one in source.documents}
+    if missing := [kind for kind in ("FlowSchema", "PriorityLevelConfiguration") if kind not in kinds]:
+        raise Trouble(f"no {missing[0]} could be read", at.source, "; ".join(source.problems))
+    _all_made(source)
+    return source
 
 
-def _setting(source: Source, options: Mapping[str, Any]) -> Setting:
-    release: Release = target_of(options["target"]) or source.release or LATEST
-    own, built = objects_of(source.documents), as_built(release)
-    objects = Objects(own.schemas or built.schemas, own.levels or built.levels)
-    seats = options["seats"] or source.concurrency or SEATS
+def _given(paths: tuple[Path, ...], *, lone_requests: bool) -> Source:
+    """The policy in files, none where a folder has only requests; raises Trouble where not all of it is there."""
+    source = from_paths(paths)
+    if paths and not (lone_requests and not is_bundle(paths[0]) and (paths[0] / "requests.json").exists()):
+        source = with_objects(source, ", ".join(map(str, paths)))
+    _all_made(source)
+    if source.problems:
+        complain(source.problems[1:])
+        raise Trouble("the policy cannot be read", source.problems[0], "nobody can tell where requests go without it")
+    return source
+
+
+def _all_made(source: Source) -> None:
+    """Raises Trouble where an object is broken: servers may have it all the same, or refuse it."""
+    broken = [_said(fault) for fault in source.faults if fault.gravity == "error" and fault.code in UNMADE]
+    if broken:
+        complain(broken[1:])
+        raise Trouble("an object of the policy is broken", broken[0], "nobody can tell where requests go without it")
+    complain(_said(fault) for fault in source.faults)
+
+
+def _said(fault: Fault) -> str:
+    where = fault.file if fault.line is None else f"{fault.file}:{fault.line}"
+    return ": ".join(part for part in (where, fault.key, fault.text) if part)
+
+
+def _known(given: Source, live: Source | None, options: Mapping[str, Any]) -> Known:
+    release = target_of(options["target"]) or (live.release if live else None) or given.release or LATEST
+    seats = options["seats"] or (live.concurrency if live else None) or given.concurrency or SEATS
+    there = objects_of(live.documents) if live is not None else Objects()
+    objects = policy_of(given.documents, there, release, seats, whole=given.whole).after
     nominal = limits(dealable(objects.levels.values()), seats, release)
-    return Setting(
+    setting = Setting(
         Classifier(objects.schemas.values(), objects.levels.values()),
         release,
         {name: one.nominal for name, one in nominal.items()},
-        options["request_timeout"] or 60.0,
+        options["request_timeout"] or SERVER_TIMEOUT_S,
         options["stored"],
         options["bytes_each"],
         options["watchers"],
     )
+    return Known(setting, seats, _where(given, live))
 
 
-def _names(source: Source) -> dict[str, str]:
-    """Names of objects by their uids."""
-    return {_uid(document.fields): document.name for document in source.documents}
+def _where(given: Source, live: Source | None) -> str:
+    """Where the policy is from, in words."""
+    base = "that of the cluster" if live is not None else "the built-in one"
+    if not given.documents:
+        return base
+    counts = {
+        kind: sum(one.kind == kind for one in given.documents) for kind in ("FlowSchema", "PriorityLevelConfiguration")
+    }
+    own = " and ".join(f"{number} {kind}{'s' if number > 1 else ''}" for kind, number in counts.items() if number)
+    whole = given.whole and all(counts.values())
+    return f"{own}, as given" if whole else f"{base}, with {own} from the files"
 
 
-def _uid(fields: Mapping[object, object]) -> str:
-    metadata = fields.get("metadata")
-    return str(metadata.get("uid") or "") if isinstance(metadata, Mapping) else ""
+def _heard(asked: tuple[Asked, ...], at: Servers) -> dict[str, Heard]:
+    """By request, what the first server says of it."""
+    names = [one.name for one in asked]
+    return dict(zip(names, probed([one.request for one in asked], at.accesses[0]), strict=True))
 
 
-def _differs(one: Classified, said: Said | None) -> bool:
-    return said is not None and (said.schema, said.level) != (one.schema, one.level)
-
-
-def _show(found: list[Classified], heard: Mapping[str, Said | None], options: Mapping[str, Any]) -> None:
-    if options["output"] == "json":
-        requests = [{**document(one), "probed": _probe_json(heard.get(one.asked.name))} for one in found]
-        write(json_text(json.dumps({"classify": told(found), "requests": requests}, ensure_ascii=False, indent=2)))
+def _show(found: list[Classified], heard: Mapping[str, Heard], known: Known, options: Mapping[str, Any]) -> None:
+    if options["output"] == "text":
+        by = {"policy": known.where, "server": f"Kubernetes {known.setting.release} with {known.seats} seats"}
+        write("\n".join(lines(found, heard, by, every=options["every"])))
         return
-    for one in found:
-        write("\n".join((*lines(one, options["expect"] or ""), *_probe_text(one, heard))) + "\n")
-
-
-def _probe_json(said: Said | None) -> dict[str, Any] | None:
-    return None if said is None else {"status": said.status, "flow_schema": said.schema, "priority_level": said.level}
-
-
-def _probe_text(one: Classified, heard: Mapping[str, Said | None]) -> list[str]:
-    if one.asked.name not in heard:
-        return []
-    said = heard[one.asked.name]
-    if said is None:
-        return ["  not probed: no harmless GET is classified as this is"]
-    agrees = "the same" if not _differs(one, said) else "NOT what the model says"
-    return [f"  the server says: {plain(said.schema)} -> {plain(said.level)} (status {said.status}), {agrees}"]
+    made = {
+        "schema": SCHEMA,
+        "release": str(known.setting.release),
+        "policy": known.where,
+        "server_seats": known.seats,
+        "classify": told(found),
+        "not_as_expected": [one.asked.name for one in found if one.expected is not None and not one.expected.met],
+        "requests": [{**document(one), "probed": probed_document(one, heard.get(one.asked.name))} for one in found],
+    }
+    write(json_text(json.dumps(made, ensure_ascii=False, indent=2)))

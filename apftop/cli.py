@@ -176,20 +176,21 @@ def collect(**options: Any) -> int:
 @cli.command()
 @click.argument("path", required=False, type=click.Path(path_type=Path, exists=True))
 @click.option("--user", help="Who asks (default: system:anonymous).")
-@click.option("--group", "groups", multiple=True, help="A group of the user; those that every server adds are added.")
+@click.option("--group", "groups", multiple=True, help="A group of the user, besides those that every server adds.")
 @click.option("--as", "account", metavar="NAMESPACE/NAME", help="A service account asks.")
-@click.option("--verb", help="get, list, watch, create ...; with --path an HTTP method.")
+@click.option("--verb", help="get, list, watch, create ..., or an HTTP method (default with --path: GET).")
 @click.option("--path", "url_path", help="URL path, with its query.")
-@click.option("--resource", help="pods, pods/status, deployments.apps ...")
-@click.option("--api-group", help="Its API group.")
-@click.option("--namespace", "-n", help="Its namespace.")
-@click.option("--name", "object_name", help="Its name.")
+@click.option("--resource", help="pods, pods/status, deployments.apps, or a short name such as deploy.")
+@click.option("--api-group", help="Its API group (default: that of Kubernetes' own resource).")
+@click.option("--namespace", "-n", help="Its namespace (default: all, or none).")
+@click.option("--name", "object_name", help="The name of the one object.")
 @click.option("--kubectl", metavar="LINE", help="The requests of a kubectl command line.")
 @click.option("--requests", type=click.Path(path_type=Path), help="A list of requests, in JSON or YAML.")
 @click.option("--objects", multiple=True, type=click.Path(path_type=Path, exists=True), help="Files of the policy.")
 @click.option("--live", is_flag=True, help="By the policy of the current cluster.")
 @click.option("--probe", is_flag=True, help="Send a harmless GET as that user too, and compare what the server says.")
 @click.option("--expect", metavar="SCHEMA", help="Why not this one? Exit code 1 if it is another.")
+@click.option("--all", "every", is_flag=True, help="Tell each flow schema that is tried, and each rule that misses.")
 @click.option("--target", metavar="RELEASE", help="Kubernetes release, such as 1.34.")
 @click.option("--seats", type=click.IntRange(min=1), help="Seats of one server (default: 600, or the cluster's).")
 @click.option("--timeout", help="The request's timeout, such as 10s.")
@@ -202,7 +203,9 @@ def collect(**options: Any) -> int:
 def classify(path: Path | None, **options: Any) -> int:
     """Which flow schema, priority level and flow a request gets, and why not another.
 
-    By the policy in PATH or --objects, of the cluster with --live, or as Kubernetes brings it.
+    By the policy in PATH or --objects over that of the cluster with --live, else over what Kubernetes brings.
+    Exit codes: 0, 1 for another schema than --expect or another answer of the server, 2 for a wrong question,
+    3 for what cannot be read.
 
     \b
     Examples:
@@ -216,7 +219,7 @@ def classify(path: Path | None, **options: Any) -> int:
 
 
 @cli.command()
-@click.argument("paths", nargs=-1, type=click.Path(path_type=Path, exists=True))
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path, exists=True, readable=False, allow_dash=True))
 @click.option("--live", is_flag=True, help="The objects of the current cluster; with PATHS, these change them.")
 @click.option(
     "--against", multiple=True, type=click.Path(path_type=Path, exists=True), help="Files of what is there now."
@@ -232,17 +235,26 @@ def classify(path: Path | None, **options: Any) -> int:
     help="Exit with 1 for faults as grave as this.",
 )
 @click.option("--starter", metavar="USER", help="Print a narrow policy to start from, for the lists of one account.")
-@click.option("--namespace", "-n", help="The namespace of --starter.")
+@click.option("--namespace", "-n", help="The namespace of --starter (default: the service account's).")
 @click.option("--name", default="batch-reads", show_default=True, help="The name of --starter's level and schema.")
+@click.option(
+    "--resource", "resources", multiple=True, help="What --starter matches (default: pods, deployments.apps); repeat."
+)
+@click.option("--explain", metavar="CODE", help="Say what a code means and what to do.")
+@click.option("--codes", is_flag=True, help="List all codes.")
 @reaches_servers
 def lint(paths: tuple[Path, ...], **options: Any) -> int:
     """What is wrong with flow schemas and priority levels, in files or in a cluster, and what servers make of them.
+
+    PATHS are files, folders, bundles, or - for standard input.
 
     \b
     Examples:
       apftop lint flowschemas.yaml prioritylevels.yaml --target 1.34
       apftop lint --live
       apftop lint policy/ --live --output sarif > lint.sarif
+      helm template . | apftop lint -
+      apftop lint --explain shadowed-schema
       apftop lint --starter system:serviceaccount:ci:runner
     """
     from apftop.lint.command import lint as run

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import shutil
 import tempfile
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +29,7 @@ class Value:
 
     where: str
     expected: Any
+    commands: tuple[str, ...]
     folder: str
     path: str
     match: str
@@ -39,13 +42,12 @@ def the_map() -> dict[str, Any]:
     return tomllib.loads(MAP.read_text())
 
 
-def values(expected: dict[str, Any]) -> tuple[list[Value], list[str]]:
-    """The values that the map knows, and the places in expected.json that it does not."""
+def values(case: Path) -> tuple[list[Value], list[str]]:
+    """The values of a case that the map knows, and the places in its expected.json that it does not."""
     found, unknown = [], []
-    for parts, value in _leaves(expected, ()):
-        if parts[0] in the_map()["later"]:
-            continue
-        entry = next((one for entry in the_map()["value"] if (one := _bind(entry, parts, value))), None)
+    entries = [one for one in the_map()["value"] if (case / one.get("with", ".")).exists()]
+    for parts, value in _leaves(json.loads((case / "expected.json").read_text()), ()):
+        entry = next((one for entry in entries if (one := _bind(entry, parts, value))), None)
         if entry is None:
             unknown.append("/".join(parts))
         else:
@@ -77,9 +79,11 @@ def _bind(entry: dict[str, Any], parts: tuple[str, ...], value: Any) -> Value | 
     for word in _WORD.finditer(entry["expected"]):
         if word[2] == "dashes":
             bound[word[1]] = bound[word[1]].replace("_", "-")
+    commands = entry.get("command", "report")
     return Value(
         where="/".join(parts),
         expected=value,
+        commands=(commands,) if isinstance(commands, str) else tuple(commands),
         folder=_filled(entry.get("folder", "."), bound),
         path="\0".join(_filled(part, bound) for part in entry["path"].split("/")),
         match=entry.get("match", "all"),
@@ -102,7 +106,12 @@ def _filled(text: str, bound: dict[str, str]) -> str:
 
 def report(folder: Path) -> dict[str, Any]:
     """`apftop report FOLDER --output json`, as a user runs it."""
-    result = CliRunner().invoke(cli, ["report", str(folder), "--output", "json"])
+    return printed(["report", str(folder)])
+
+
+def printed(words: Sequence[str]) -> dict[str, Any]:
+    """The JSON that a command prints."""
+    result = CliRunner().invoke(cli, [*words, "--output", "json"])
     assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
     document: dict[str, Any] = json.loads(result.stdout)
     return document
@@ -111,37 +120,44 @@ def report(folder: Path) -> dict[str, Any]:
 def faults(case: Path, found: list[Value]) -> list[str]:
     """What differs, one line each."""
     lines: list[str] = []
-    reports: dict[Path, dict[str, Any]] = {}
+    documents: dict[tuple[str, Path], dict[str, Any]] = {}
     for value in found:
         folders = (
             sorted(one for one in case.iterdir() if one.is_dir()) if value.folder == "*" else [case / value.folder]
         )
-        for folder in folders:
-            if folder not in reports:
-                reports[folder] = report(folder) if folder == case else _report_with_root(case, folder)
-            got = select(reports[folder], value.path.split("\0"))
+        for command, folder in product(value.commands, folders):
+            if (command, folder) not in documents:
+                documents[command, folder] = _run(command, case, folder)
+            got = select(documents[command, folder], value.path.split("\0"))
             if not _agrees(value, got):
-                lines.append(f"{folder.name}: {value.where}: expected {value.expected!r}, got {got!r}")
+                line = f"{command} {folder.name}: {value.where}: expected {value.expected!r}, got {got!r}"
+                lines.append(line)
     return lines
 
 
-def _report_with_root(case: Path, folder: Path) -> dict[str, Any]:
-    """The report of a subfolder; files in the case's root hold for each of them."""
+def _run(command: str, case: Path, folder: Path) -> dict[str, Any]:
+    """What a command says of a folder, or of the files of the case that it names itself.
+
+    Files in the case's root hold for each of its subfolders.
+    """
+    if "{case}" in command:
+        return printed([word.replace("{case}", str(case)) for word in shlex.split(command)])
+    if folder == case:
+        return printed([*shlex.split(command), str(folder)])
     with tempfile.TemporaryDirectory() as merged:
         shutil.copytree(folder, merged, dirs_exist_ok=True)
         for file in case.iterdir():
             if file.is_file() and not (folder / file.name).exists():
                 shutil.copy(file, merged)
-        return report(Path(merged))
+        return printed([*shlex.split(command), merged])
 
 
 def select(document: dict[str, Any], parts: list[str]) -> list[Any]:
     """All values at a path; a missing key gives nothing."""
     found: list[Any] = [document]
     for part in parts:
-        part = part.replace("{busiest}", _top(document, "dispatched_per_s")).replace(
-            "{fullest}", _top(document, "waiting")
-        )
+        for word, key in (("{busiest}", "dispatched_per_s"), ("{fullest}", "waiting")):
+            part = part.replace(word, _top(document, key)) if word in part else part
         found = [inner for one in found for inner in _step(one, part)]
     return found
 
@@ -158,6 +174,8 @@ def _step(value: Any, part: str) -> list[Any]:
         return [[row.get(part) for row in value]]
     if not isinstance(value, dict):
         return []
+    if part.startswith("~"):
+        return [one for key, one in value.items() if part[1:] in (key, key.rstrip("/"), key.partition("/")[2])]
     if part == "*":
         return [one for one in value.values() if not (isinstance(one, dict) and one.get("kind") == "extension")]
     return [value[part]] if part in value else []
@@ -188,6 +206,9 @@ def _compared(by: str, got: Any) -> Any:
 
 
 def _same(value: Value, got: Any) -> bool:
+    if value.compare == "among":
+        wanted = value.expected if isinstance(value.expected, list) else [value.expected]
+        return set(wanted) <= set(got)
     expected = value.expected.partition(",")[0] if value.compare == "kind" else value.expected
     if isinstance(expected, list):
         if not isinstance(got, list) or len(got) != len(expected):

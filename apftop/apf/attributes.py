@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from urllib.parse import parse_qs
 
 from apftop.apf.list_options import list_options, truth
+from apftop.apf.query import query_values
 from apftop.apf.request_path import path_parts
 
 _VERBS = {"POST": "create", "GET": "get", "HEAD": "get", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
@@ -43,13 +43,13 @@ class Attributes:
 def attributes(method: str, path: str, query: str = "", user: str = "", groups: tuple[str, ...] = ()) -> Attributes:
     """What the server makes of an HTTP method, a decoded path and a query string (1.26 to 1.37)."""
     parts = path_parts(path)
-    if not parts.resource:
+    if not parts.resource_request:
         return Attributes(user, groups, method.lower(), path, resource_request=False)
     group, _, version = parts.api_version.rpartition("/")
     verb = parts.verb or _VERBS.get(method.upper(), "")
     name = parts.name
     if not name and verb == "get":
-        asked = parse_qs(query, keep_blank_values=True)
+        asked = query_values(query)
         verb = "watch" if truth(asked.get("watch", ["false"])[0]) else "list"
         # Of options that it cannot read the server takes nothing but `watch`.
         name = selected_name(asked.get("fieldSelector", [""])[0]) if list_options(query) else ""

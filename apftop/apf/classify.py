@@ -9,7 +9,8 @@ from typing import Literal
 
 from apftop.apf.attributes import Attributes
 from apftop.apf.builtins import mandatory_level, mandatory_schema
-from apftop.apf.matching import SERVICE_ACCOUNT_PREFIX, Miss, rule_misses, target_matches
+from apftop.apf.identity import SERVICE_ACCOUNT_PREFIX
+from apftop.apf.matching import Miss, rule_misses, target_matches
 from apftop.apf.objects import (
     CATCH_ALL,
     EXEMPT,

@@ -1,66 +1,105 @@
 """Whether rules of flow schemas cover those of others: each request that these match, those match too (1.26 to 1.37).
 
-Of users and groups it takes for granted what API servers give out: each request is in `system:authenticated` or is
-`system:anonymous` in `system:unauthenticated`; a service account is in its three groups and no others; a user
-`system:node:NAME` is in `system:nodes`. Names and values that no rule lists are taken for possible.
+It goes by what API servers give out. Taken for granted is: each request is in `system:authenticated`, or is
+`system:anonymous` and in `system:unauthenticated` alone; a user whose name begins with `system:serviceaccount:` is a
+service account, in its three groups and no others; a user `system:node:NAME` is in `system:nodes`. Who impersonates
+somebody with other groups than these, or brings such a name by a certificate, a proxy or a webhook, is none of them.
+
+Names and values that no rule lists are taken for possible, and so is each request that can be written. Hence these
+false negatives, where `covers` is False (and `overlap` True) though no request of the cluster at hand shows it:
+
+- members: a group all of whose members are named, or a user by a group that it is in: rules do not tell who is in one.
+- accounts: all service accounts, of all namespaces or of one, by rules that name each that there is.
+- namespaces: all namespaces, by rules that name each that there is.
+- resources: all resources or API groups, by rules that name each that there is.
+- unserved: what no server answers, such as pods of the group apps, nodes in a namespace, a list of `pods/status`,
+  OPTIONS of a resource, or a method LIST of a URL: it can be sent, and is classified before it fails.
+- unseen: what flow control never sees, such as `pods/exec`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from typing import Self
 
-from apftop.apf.matching import SERVICE_ACCOUNT_PREFIX
-from apftop.apf.objects import FlowSchema, NonResourceRule, ResourceRule, Rule, Subject
-
-ANONYMOUS = "system:anonymous"
-UNAUTHENTICATED = "system:unauthenticated"
-AUTHENTICATED = "system:authenticated"
-ACCOUNTS = "system:serviceaccounts"
-NODES = "system:nodes"
-NODE_PREFIX = "system:node:"
-MOST_PARTS = 1000
-"""What is left of one rule may fall into so many parts before the proof is given up."""
+from apftop.apf.boxes import Box, box, boxes_meet, filled, values
+from apftop.apf.objects import FlowSchema, NonResourceRule, Rule, Subject
+from apftop.apf.request_path import path_parts
+from apftop.apf.subjects import Key, covering, halves, key_of, meet
 
 
 def covers(rules: Iterable[Rule], others: Iterable[Rule]) -> bool:
     """Whether every request that any of `others` matches is matched by one of `rules`: a proof, never a guess.
 
-    False means that some request is not, or (after `MOST_PARTS`) that it would take too long to tell.
+    False means that some request can be written that is not.
     """
-    given = tuple(rules)
-    return all(_covered(piece, given) for other in others for piece in pieces(other))
+    given = _parts(rules)
+    for key, target in (piece for other in _parts(others) for piece in other.pieces()):
+        clients = covering(key)
+        about = (part for part in given if not clients.isdisjoint(part.keys))
+        if not _filled(target, [one for part in about for one in part.meeting(target)]):
+            return False
+    return True
 
 
 def overlap(rules: Iterable[Rule], others: Iterable[Rule]) -> bool:
     """Whether there is a request that one of `rules` and one of `others` match."""
+    given = _parts(others)
     return any(
-        any(_meet(one, another) for one in rule.subjects for another in other.subjects) and _targets_meet(rule, other)
-        for rule, other in product(tuple(rules), tuple(others))
+        any(meet(*keys) for keys in product(one.keys, other.keys)) and _targets_meet(one, other)
+        for one in _parts(rules)
+        for other in given
     )
 
 
-def shadowed(schema: FlowSchema, earlier: Sequence[FlowSchema]) -> tuple[FlowSchema, ...]:
+def shadowed(schema: FlowSchema, earlier: Iterable[FlowSchema]) -> tuple[FlowSchema, ...]:
     """Of the schemas tried before, those that leave none of its requests to it: one where one is enough.
 
-    Empty where some request gets through to it, or where it matches none at all.
+    Empty where some request gets through to it, or where it matches none at all. For each of many schemas, `Order` is
+    the quicker way.
     """
-    if not any(True for rule in schema.rules for _ in pieces(rule)):
-        return ()
-    # Most schemas are about other clients: a look at the subjects leaves few.
-    halves = {half for rule in schema.rules for subject in rule.subjects for half in _halves(subject)}
-    needed = [one for one in earlier if _about_any(one, halves)]
-    for one in needed:
-        if covers(one.rules, schema.rules):
-            return (one,)
-    if not covers(_all_rules(needed), schema.rules):
-        return ()
-    for one in reversed(needed.copy()):
-        rest = [other for other in needed if other is not one]
-        if covers(_all_rules(rest), schema.rules):
-            needed = rest
-    return tuple(needed)
+    order = (*earlier, schema)
+    return Order.of(order).shadowed(len(order) - 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """Schemas in their order, with their rules by whom they are about, each with the place of its schema."""
+
+    order: Sequence[FlowSchema]
+    parts: Sequence[Sequence[_Part]]
+    about: Mapping[Key, Sequence[tuple[int, _Part]]]
+
+    @classmethod
+    def of(cls, order: Sequence[FlowSchema]) -> Self:
+        parts = [_parts(schema.rules) for schema in order]
+        about = defaultdict(list)
+        for place, its in enumerate(parts):
+            for part in its:
+                for key in part.keys:
+                    about[key].append((place, part))
+        return cls(order, parts, dict(about))
+
+    def shadowed(self, place: int, rule: int | None = None) -> tuple[FlowSchema, ...]:
+        """As `shadowed` says of the schema at a place, or of one of its rules alone."""
+        wanted: list[_Wanted] = []
+        own = self.parts[place] if rule is None else self.parts[place][rule : rule + 1]
+        for key, target in (piece for part in own for piece in part.pieces()):
+            before = (one for other in covering(key) for one in self.about.get(other, ()) if one[0] < place)
+            wanted.append((target, [(at, one) for at, part in before for one in part.meeting(target)]))
+            if not _filled(target, [one for _, one in wanted[-1][1]]):
+                return ()
+        if not wanted:
+            return ()
+        alone = set.intersection(*({at for at, _ in its} for _, its in wanted))
+        for at in sorted(alone):
+            if _enough(wanted, {at}):
+                return (self.order[at],)
+        return tuple(self.order[at] for at in _needed(wanted))
 
 
 def pieces(rule: Rule) -> Iterator[Rule]:
@@ -75,117 +114,70 @@ def pieces(rule: Rule) -> Iterator[Rule]:
 
 def subject_covers(one: Subject, other: Subject) -> bool:
     """Whether each request of the other subject is one of this."""
-    if _anyone(one):
-        return True
-    if _anyone(other):
-        return False
-    if one.kind == "Group":
-        return one.name in _groups(other)
-    user, of = _user(one), _user(other)
-    if user is not None:
-        return user == of or (user == ANONYMOUS and other == Subject("Group", UNAUTHENTICATED))
-    # All service accounts of a namespace.
-    return f"{ACCOUNTS}:{one.namespace}" in _groups(other)
-
-
-def groups_by_name(user: str) -> tuple[str, ...]:
-    """The groups that a server gives a user of this name, whatever else the user is in."""
-    if user == ANONYMOUS:
-        return (UNAUTHENTICATED,)
-    namespace, colon, _ = user.removeprefix(SERVICE_ACCOUNT_PREFIX).partition(":")
-    if user.startswith(SERVICE_ACCOUNT_PREFIX) and colon:
-        return (ACCOUNTS, f"{ACCOUNTS}:{namespace}", AUTHENTICATED)
-    return (NODES, AUTHENTICATED) if user.startswith(NODE_PREFIX) else (AUTHENTICATED,)
+    return key_of(one) in covering(key_of(other))
 
 
 @dataclass(frozen=True, slots=True)
-class _Values:
-    """The values of one list: these, or all but these."""
+class _Part:
+    """One rule: who is meant, and its targets."""
 
-    names: frozenset[str]
-    rest: bool = False
+    keys: frozenset[Key]
+    boxes: tuple[Box, ...]
+    urls: tuple[NonResourceRule, ...]
 
-    def __and__(self, other: _Values) -> _Values:
-        if self.rest and other.rest:
-            return _Values(self.names | other.names, True)
-        if self.rest:
-            return _Values(other.names - self.names)
-        return _Values(self.names - other.names if other.rest else self.names & other.names)
+    def pieces(self) -> Iterator[_Piece]:
+        """One key and one target each that some request has, everybody by halves."""
+        targets: list[_Target] = [one for one in self.boxes if all(one)]
+        for rule in self.urls:
+            targets += [NonResourceRule(rule.verbs, (url,)) for url in rule.urls if rule.verbs and _has_paths(url)]
+        yield from product(dict.fromkeys(half for key in self.keys for half in halves(key)), targets)
 
-    def __sub__(self, other: _Values) -> _Values:
-        return self & _Values(other.names, not other.rest)
-
-    def __bool__(self) -> bool:
-        return self.rest or bool(self.names)
-
-
-_Box = tuple[_Values, ...]
-"""Verbs, resources, API groups, and namespaces with `` for what has none: a request matches that is in all of them."""
+    def meeting(self, target: _Target) -> Sequence[_Target]:
+        """Its own targets that may share requests with another one."""
+        if isinstance(target, NonResourceRule):
+            return self.urls
+        return [one for one in self.boxes if boxes_meet(one, target)]
 
 
-def _values(names: tuple[str, ...]) -> _Values:
-    return _Values(frozenset(), True) if names == ("*",) else _Values(frozenset(names))
+_Target = Box | NonResourceRule
+_Piece = tuple[Key, _Target]
+_Wanted = tuple[_Target, Sequence[tuple[int, _Target]]]
+"""A target, and those of the rules before that have to do with it, each with the place of its schema."""
 
 
-def _box(rule: ResourceRule) -> _Box:
-    scope = _values(rule.namespaces) - _Values(frozenset({""}))
-    if rule.cluster_scope:
-        scope = _Values(scope.names - {""}, True) if scope.rest else _Values(scope.names | {""})
-    return (_values(rule.verbs), _values(rule.resources), _values(rule.api_groups), scope)
+def _parts(rules: Iterable[Rule]) -> list[_Part]:
+    return [
+        _Part(frozenset(map(key_of, one.subjects)), tuple(map(box, one.resource_rules)), one.non_resource_rules)
+        for one in rules
+    ]
 
 
-def _covered(piece: Rule, rules: Sequence[Rule]) -> bool:
-    """Whether the rules match all requests of one subject to one target."""
-    (subject,) = piece.subjects
-    for half in _halves(subject):
-        about = [rule for rule in rules if any(subject_covers(one, half) for one in rule.subjects)]
-        if piece.resource_rules:
-            found = _filled(_box(piece.resource_rules[0]), [_box(one) for rule in about for one in rule.resource_rules])
-        else:
-            found = _url_filled(piece.non_resource_rules[0], [one for rule in about for one in rule.non_resource_rules])
-        if not found:
-            return False
-    return True
-
-
-def _halves(subject: Subject) -> tuple[Subject, ...]:
-    """The subject; everybody by the two groups of which each request is in one."""
-    if not _anyone(subject):
-        return (subject,)
-    return (Subject("Group", AUTHENTICATED), Subject("Group", UNAUTHENTICATED))
-
-
-def _about_any(schema: FlowSchema, subjects: Iterable[Subject]) -> bool:
-    mine = [one for rule in schema.rules for one in rule.subjects]
-    return any(subject_covers(one, subject) for subject in subjects for one in mine)
-
-
-def _filled(box: _Box, boxes: Iterable[_Box]) -> bool:
-    """Whether the boxes together fill another one: what each leaves of it is cut into parts."""
-    left = [box] if all(box) else []
-    for one in boxes:
-        left = [part for has in left for part in _outside(has, one)]
-        if len(left) > MOST_PARTS:
-            return False
-    return not left
-
-
-def _outside(box: _Box, other: _Box) -> Iterator[_Box]:
-    if not all(mine & its for mine, its in zip(box, other, strict=True)):
-        yield box
-        return
-    for at, (mine, its) in enumerate(zip(box, other, strict=True)):
-        if beyond := mine - its:
-            yield (*box[:at], beyond, *box[at + 1 :])
-        box = (*box[:at], mine & its, *box[at + 1 :])
-
-
-def _url_filled(rule: NonResourceRule, others: Iterable[NonResourceRule]) -> bool:
-    verbs, (url,) = _values(rule.verbs), rule.urls
+def _filled(target: _Target, others: Sequence[_Target]) -> bool:
+    """Whether the others match all requests to one target."""
+    if not isinstance(target, NonResourceRule):
+        return filled(target, [one for one in others if not isinstance(one, NonResourceRule)])
+    verbs, (url,) = values(target.verbs), target.urls
     for other in others:
-        if any(_url_covers(one, url) for one in other.urls):
-            verbs = verbs - _values(other.verbs)
+        # A URL that others cover together is covered by one of them: only verbs add up.
+        if isinstance(other, NonResourceRule) and any(_url_covers(one, url) for one in other.urls):
+            verbs = verbs - values(other.verbs)
     return not verbs
+
+
+def _enough(wanted: Iterable[_Wanted], places: Container[int]) -> bool:
+    return all(_filled(target, [one for at, one in its if at in places]) for target, its in wanted)
+
+
+def _needed(wanted: Sequence[_Wanted]) -> Sequence[int]:
+    """Of the places that are enough together, so many that none can be left out."""
+    left = sorted({at for _, its in wanted for at, _ in its})
+    needed: set[int] = set()
+    while not _enough(wanted, needed):
+        # Of the shortest beginning that is enough, the last one is needed.
+        last = bisect_left(range(len(left)), True, key=lambda end: _enough(wanted, needed.union(left[: end + 1])))
+        needed.add(left[last])
+        left = left[:last]
+    return sorted(needed)
 
 
 def _url_covers(one: str, other: str) -> bool:
@@ -200,59 +192,24 @@ def _below(url: str) -> str:
     return prefix if prefix.endswith("/") else prefix + "/"
 
 
-def _targets_meet(rule: Rule, other: Rule) -> bool:
-    for one, another in product(map(_box, rule.resource_rules), map(_box, other.resource_rules)):
-        if all(mine & its for mine, its in zip(one, another, strict=True)):
-            return True
+def _has_paths(url: str) -> bool:
+    """Whether it has a path that is not a resource's, and so is looked for among non-resource rules."""
+    return not path_parts(url.removesuffix("*")).resource_request
+
+
+def _targets_meet(one: _Part, other: _Part) -> bool:
+    if any(boxes_meet(mine, its) for mine, its in product(one.boxes, other.boxes)):
+        return True
     return any(
-        bool(_values(mine.verbs) & _values(its.verbs))
-        and any(_urls_meet(*urls) for urls in product(mine.urls, its.urls))
-        for mine, its in product(rule.non_resource_rules, other.non_resource_rules)
+        values(mine.verbs).meets(values(its.verbs)) and any(_urls_meet(*urls) for urls in product(mine.urls, its.urls))
+        for mine, its in product(one.urls, other.urls)
     )
 
 
 def _urls_meet(one: str, other: str) -> bool:
+    if not _has_paths(one) or not _has_paths(other):
+        return False
     if "*" in (one, other) or one == other:
         return True
     mine, its = _below(one), _below(other)
     return one.startswith(its) or other.startswith(mine) or mine.startswith(its) or its.startswith(mine)
-
-
-def _anyone(subject: Subject) -> bool:
-    return subject.kind != "ServiceAccount" and subject.name == "*"
-
-
-def _user(subject: Subject) -> str | None:
-    """The one user that a subject is, if it is one."""
-    if subject.kind == "User":
-        return subject.name
-    if subject.kind == "Group" or subject.name == "*":
-        return None
-    return f"{SERVICE_ACCOUNT_PREFIX}{subject.namespace}:{subject.name}"
-
-
-def _groups(subject: Subject) -> tuple[str, ...]:
-    """The groups that all of a subject are in."""
-    if subject.kind == "ServiceAccount":
-        return groups_by_name(f"{SERVICE_ACCOUNT_PREFIX}{subject.namespace}:{subject.name}")
-    if subject.kind == "User":
-        return groups_by_name(subject.name)
-    if subject.name == UNAUTHENTICATED:
-        return (UNAUTHENTICATED,)
-    accounts = (ACCOUNTS,) if subject.name.startswith(f"{ACCOUNTS}:") else ()
-    return (subject.name, *accounts, AUTHENTICATED)
-
-
-def _meet(one: Subject, other: Subject) -> bool:
-    """Whether a request can be of both."""
-    if _anyone(one) or _anyone(other) or subject_covers(one, other) or subject_covers(other, one):
-        return True
-    # What is left of anonymous requests, and of two service accounts or namespaces of them, has nothing in common.
-    closed = (UNAUTHENTICATED, ACCOUNTS)
-    if any(group in _groups(subject) for group in closed for subject in (one, other)):
-        return False
-    return _user(one) is None or _user(other) is None
-
-
-def _all_rules(schemas: Iterable[FlowSchema]) -> list[Rule]:
-    return [rule for schema in schemas for rule in schema.rules]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from urllib.parse import parse_qs
+
+from apftop.apf.query import query_values
 
 _NUMBER = re.compile(r"[+-]?[0-9]+")
 _MOST = 2**63
@@ -24,7 +25,7 @@ class ListOptions:
 
 def list_options(query: str) -> ListOptions | None:
     """Read a query string as the server does; None where it refuses it, because a number is none."""
-    given = {key: values[0] for key, values in parse_qs(query, keep_blank_values=True).items()}
+    given = {key: values[0] for key, values in query_values(query).items()}
     limit = _number(given.get("limit", "0"))
     if limit is None or _number(given.get("timeoutSeconds", "0")) is None:
         return None

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from apftop.apf.attributes import Attributes
+from apftop.apf.identity import SERVICE_ACCOUNT_PREFIX
 from apftop.apf.objects import NonResourceRule, ResourceRule, Rule, Subject
-
-SERVICE_ACCOUNT_PREFIX = "system:serviceaccount:"
 
 Part = Literal[
     "subjects",

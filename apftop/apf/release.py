@@ -21,6 +21,10 @@ class Release(NamedTuple):
         return f"{self.major}.{self.minor}.{self.patch}"
 
 
+LATEST = Release(1, 37)
+"""The newest release whose rules are known here."""
+
+
 def parse_release(text: str) -> Release | None:
     """Read `v1.30.4`, `1.30.4-gke.1348000` or `1.34`; None where the text starts with no release."""
     match = _RELEASE.match(text.strip())

@@ -11,7 +11,8 @@ _NAMESPACE_SUBRESOURCES = ("status", "finalize")
 class PathParts:
     """Namespace, name, `group/version`, resource and subresource of a path; all empty for a non-resource path.
 
-    `verb` is `watch` or `proxy` where the path itself says so, by the old form `/api/v1/watch/pods`.
+    `verb` is `watch` or `proxy` where the path itself says so, by the old form `/api/v1/watch/pods`. The resource of a
+    `resource_request` may be empty too: that of `/api/v1//pods` is, and `pods` is a name there.
     """
 
     namespace: str = ""
@@ -20,6 +21,7 @@ class PathParts:
     resource: str = ""
     subresource: str = ""
     verb: str = ""
+    resource_request: bool = False
 
 
 def path_parts(path: str) -> PathParts:
@@ -47,4 +49,5 @@ def path_parts(path: str) -> PathParts:
         resource=rest[0],
         subresource=rest[2] if len(rest) > 2 and verb != "proxy" else "",
         verb=verb,
+        resource_request=True,
     )

@@ -1,11 +1,16 @@
-"""Classified requests as JSON."""
+"""Classified requests as JSON; `schema.json` beside this file says what each key means."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
 
-from apftop.records.classified import Classified, Tried
+from apftop.apf.attributes import Attributes
+from apftop.apf.matching import Miss
+from apftop.classifying.words import field_of
+from apftop.records.classified import Classified, Expected, Tried
+
+SCHEMA = "apftop.classify/1"
 
 
 def told(found: Iterable[Classified]) -> dict[str, list[str]]:
@@ -22,27 +27,49 @@ def document(one: Classified) -> dict[str, Any]:
         "groups": list(request.groups),
         "verb": request.verb,
         "path": request.path or None,
+        "query": one.asked.query or None,
         "api_group": request.api_group if request.resource_request else None,
         "resource": request.target or None,
         "namespace": request.namespace or None,
+        "object": request.name or None,
         "notes": list(one.asked.notes),
         "seen": one.seen,
+        "unseen": one.unseen or None,
         "flow_schema": one.schema or None,
         "priority_level": one.level or None,
+        "distinguished_by": one.distinguished_by,
         "distinguisher": one.distinguisher if one.seen else None,
         "hash": None if one.hash is None else f"{one.hash:016x}",
         "hand": list(one.hand),
+        "queues": one.queues if one.seen else None,
         "seats": {"low": one.seats[0], "high": one.seats[1], "why": one.seats_why} if one.seen else None,
         "wait_limit": {"seconds": one.limit_s, "why": one.limit_why} if one.seen else None,
-        "tried": [_tried(each) for each in one.tried],
+        "expected": None if one.expected is None else _expected(one.expected),
+        "tried": [_tried(each, request) for each in one.tried],
     }
 
 
-def _tried(one: Tried) -> dict[str, Any]:
+def _expected(one: Expected) -> dict[str, Any]:
+    return {
+        "flow_schema": one.schema,
+        "met": one.met,
+        "outcome": one.outcome,
+        "why": list(one.why),
+        "near_names": list(one.near),
+    }
+
+
+def _tried(one: Tried, request: Attributes) -> dict[str, Any]:
     return {
         "flow_schema": one.schema,
         "priority_level": one.level,
         "precedence": one.precedence,
         "outcome": one.outcome,
+        "rule": one.rule,
         "why": list(one.why),
+        "misses": [_miss(miss, request) for miss in one.misses],
     }
+
+
+def _miss(miss: Miss, request: Attributes) -> dict[str, Any]:
+    return {"field": field_of(miss, request), "wanted": list(miss.wanted), "got": miss.got}

@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from urllib.parse import unquote
 
 import msgspec
 
-from apftop.apf.attributes import Attributes, attributes
 from apftop.apf.identity import added_groups
-from apftop.apf.request_path import path_parts
+from apftop.classifying.by_path import by_path
+from apftop.classifying.by_resource import by_resource
 from apftop.parse.documents import decoded
 from apftop.records.classified import Asked
 from apftop.records.parsed import ParseError
 
 _TEXTS = ("id", "user", "verb", "path", "apiGroup", "resource", "subresource", "namespace", "name", "query")
-_METHODS = ("get", "head", "post", "put", "patch", "delete", "options")
 SHOULD = f"a request has user and verb, and path or resource; keys are {', '.join(_TEXTS)}, groups"
 
 
 def read_requests(body: bytes) -> tuple[Asked, ...]:
     """The requests of a file; raises ParseError that names the one that is wrong.
 
-    A request with a `path` under /api or /apis and an HTTP method as `verb` is what a server makes of it; else `verb`
-    is the request verb. Without `groups` those are taken that every server adds; an empty list is taken as it is.
+    A request with a `path` is what a server makes of it, and one with a `resource` what it says; without `apiGroup` the
+    group is that of Kubernetes' own resource. Without `groups` those are taken that every server adds; an empty list is
+    taken as it is.
     """
     documents = [one for one in decoded(body) if one is not None]
     found = documents[0] if len(documents) == 1 else documents
@@ -52,29 +51,21 @@ def _asked(number: int, one: object) -> Asked:
     if not texts["verb"] or not (texts["path"] or texts["resource"]):
         raise ParseError(f"{label}: {SHOULD}")
     its = added_groups(texts["user"]) if groups is None else tuple(groups)
-    path, _, query = texts["path"].partition("?")
-    query = texts["query"] or query
-    return Asked(texts["id"] or str(number), _attributes(texts, unquote(path), query, its), query)
-
-
-def _attributes(texts: Mapping[str, str], path: str, query: str, groups: tuple[str, ...]) -> Attributes:
-    verb, user = texts["verb"].lower(), texts["user"]
-    if texts["resource"]:
-        return Attributes(
-            user,
-            groups,
-            verb,
-            path,
-            resource_request=True,
-            api_group=texts["apiGroup"],
-            namespace=texts["namespace"],
-            resource=texts["resource"],
-            subresource=texts["subresource"],
-            name=texts["name"],
-        )
-    if path_parts(path).resource and verb in _METHODS:
-        return attributes(verb, path, query, user, groups)
-    return Attributes(user, groups, verb, path, resource_request=False)
+    notes: tuple[str, ...] = ()
+    try:
+        if texts["resource"]:
+            group = texts["apiGroup"] if one.get("apiGroup") is not None else None
+            resource = "/".join(part for part in (texts["resource"], texts["subresource"]) if part)
+            request, notes = by_resource(
+                texts["verb"], resource, group, texts["namespace"], texts["name"], texts["user"], its
+            )
+            query = texts["query"]
+        else:
+            path, _, query = texts["path"].partition("?")
+            request, query = by_path(texts["verb"], path, texts["query"] or query, texts["user"], its)
+    except ParseError as error:
+        raise ParseError(f"{label}: {error}") from None
+    return Asked(texts["id"] or str(number), request, query, notes)
 
 
 def _text(label: str, key: str, value: object) -> str:

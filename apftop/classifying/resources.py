@@ -61,6 +61,12 @@ def of_plural(plural: str) -> Mapping[str, bool]:
 
 
 @cache
+def own_groups() -> frozenset[str]:
+    """The API groups of Kubernetes itself, which no custom resource is in."""
+    return frozenset(group.version.rpartition("/")[0] for group in _all())
+
+
+@cache
 def _groups_of() -> dict[str, dict[str, bool]]:
     found: dict[str, dict[str, bool]] = {}
     for group in _all():

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from random import Random
 
 from apftop.apf.attributes import Attributes, attributes
-from apftop.apf.containment import groups_by_name
+from apftop.apf.identity import groups_by_name
 from apftop.demo.scenario import METHODS, Call, Client, Scenario
 
 NANOSECONDS = 1_000_000_000

@@ -11,8 +11,8 @@ from typing import Any
 from apftop.apf.allocation import level_seat_cap
 from apftop.apf.attributes import Attributes, attributes
 from apftop.apf.borrowing import PERIOD_NS
-from apftop.apf.containment import groups_by_name
 from apftop.apf.estimate import Estimator, Stored, WorkEstimate
+from apftop.apf.identity import groups_by_name
 from apftop.apf.objects import FlowSchema, PriorityLevelConfiguration
 from apftop.apf.replica import Replica
 from apftop.demo.build import FEATURES, RELEASE

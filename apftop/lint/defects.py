@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from apftop.apf.allocation import (
-    LEVEL_SEAT_CAP_SINCE,
-    LIST_CAP_100_SINCE,
-    LIST_SEAT_CAP,
-    SEAT_CAP,
-    level_seat_cap,
-    limits,
-)
+from apftop.apf.allocation import LEVEL_SEAT_CAP_SINCE, SEAT_CAP, level_seat_cap
 from apftop.apf.levels import Levels
+from apftop.apf.objects import CATCH_ALL, EXEMPT
 from apftop.apf.release import holds
-from apftop.apf.shards import dealable
-from apftop.lint.policy import Policy
+from apftop.lint.changed import is_old
+from apftop.lint.nominal import limits_of
+from apftop.lint.policy import Noun, Policy
 from apftop.records.linting import Fault
+
+LEVEL: Noun = "PriorityLevelConfiguration"
 
 
 def defects(policy: Policy) -> Iterator[Fault]:
@@ -27,50 +24,61 @@ def defects(policy: Policy) -> Iterator[Fault]:
 
 
 def _fewer_queues(policy: Policy) -> Iterator[Fault]:
+    """A queue that is left over goes when a request of it ends; a second one that ends then takes out another."""
     for name, level in policy.after.levels.items():
         before = policy.before.levels.get(name)
-        if before is None or before.queuing is None or level.queuing is None:
+        if before is None or before.queuing is None:
             continue
-        if level.queuing.queues < before.queuing.queues:
+        had, has = before.queuing.queues, level.queuing.queues if level.queuing is not None else 0
+        if has < had:
             text = (
-                f"fewer queues ({before.queuing.queues} -> {level.queuing.queues}) while requests with final seats end "
-                "can crash a server, or drop a queue with its requests: a queue that is removed is removed twice"
+                f"fewer queues ({had} -> {has}) while writes that many watch end can crash a server, or drop a queue "
+                "with its requests: a queue that is left over may be removed twice"
             )
-            advice = "change it while the level is idle, one server at a time, or make a new level and move the schemas"
-            at = "spec.limited.limitResponse.queuing.queues"
-            yield policy.fault("PriorityLevelConfiguration", name, "fewer-queues", "warning", text, advice, at)
+            advice = "change it while the level is idle, or make a new level and move the schemas to it"
+            at = "spec.limited.limitResponse"
+            yield policy.fault(LEVEL, name, "fewer-queues", "warning", text, advice, at)
 
 
 def _allocation_fails(policy: Policy) -> Iterator[Fault]:
-    """Since 1.31 the sum to share includes the exempt level's nominal seats, and its share does not."""
-    configs = dealable(policy.after.levels.values())
-    adjusted = Levels(policy.concurrency, policy.target).digest(0, configs, lambda _: True)
-    if adjusted.failure:
-        text = (
-            f"servers cannot share out the seats ({adjusted.failure}): they keep all limits as they are, in silence, "
-            "and borrowing ends"
-        )
-        advice = "set the shares of `exempt` to 0, or raise borrowingLimitPercent of the other levels"
-        yield policy.fault(
-            "PriorityLevelConfiguration", "exempt", "allocation-fails", "error", text, advice, "spec.exempt"
-        )
+    """Since 1.31 the sum to share includes the exempt level's nominal seats, and its share does not.
+
+    Where `catch-all` is as Kubernetes fixes it, it may borrow the whole server, and the sum is always reached. Asked
+    for a server without load: when all seats are needed, another rule shares them out, which cannot fail.
+    """
+    levels = policy.after.levels
+    if Levels(policy.concurrency, policy.target).digest(0, levels.values(), lambda _: True).failure is None:
+        return
+    limits = limits_of(policy.after, policy)
+    total = sum(one.nominal for one in limits.values())
+    upper = sum(one.upper for name, one in limits.items() if name != EXEMPT)
+    text = (
+        f"with this catch-all servers cannot share out their seats: the upper limits sum to {upper}, below the {total} "
+        "nominal seats with those of `exempt`. All limits stay as they are, and only the servers' logs say so"
+    )
+    advice = "leave catch-all without a borrowingLimitPercent, or set the shares of `exempt` to 0"
+    at = "spec.limited.borrowingLimitPercent"
+    yield policy.fault(LEVEL, CATCH_ALL, "allocation-fails", "error", text, advice, at)
 
 
 def _final_seats(policy: Policy) -> Iterator[Fault]:
-    """A request whose final seats are above the current limit leaves its excess in the demand for ever."""
-    if not holds(policy.target, LEVEL_SEAT_CAP_SINCE):
-        return
-    for name, limit in limits(dealable(policy.after.levels.values()), policy.concurrency, policy.target).items():
-        queuing = policy.after.levels[name].queuing
-        if queuing is None or policy.document("PriorityLevelConfiguration", name) is None:
+    """A write whose final seats are above the current limit leaves its excess in the demand for ever.
+
+    Only writes have final seats, 10 at most; only those that wait in queues are cut.
+    """
+    for name, limit in limits_of(policy.after, policy).items():
+        level = policy.after.levels.get(name)
+        if level is None or level.queuing is None or policy.document(LEVEL, name) is None or is_old(level, policy):
             continue
-        wide = holds(policy.target, LIST_CAP_100_SINCE)
-        cap = min(level_seat_cap(int(limit.nominal), queuing.hand_size), LIST_SEAT_CAP if wide else SEAT_CAP)
-        if 0 < limit.lower < cap:
+        cap = SEAT_CAP
+        if holds(policy.target, LEVEL_SEAT_CAP_SINCE):
+            cap = min(level_seat_cap(limit.nominal, level.queuing.hand_size), cap)
+        if limit.nominal and limit.lower < cap:
             text = (
-                f"it may lend down to {limit.lower:g} seats, and a request may take {cap}: one that is cut to the "
-                "limit leaves what is cut off in the level's demand for ever"
+                f"its limit may fall to {limit.lower} seats, and a write that many watch takes up to {cap}: what is "
+                "cut off such a write stays in the level's demand until the server restarts"
             )
-            advice = "lend less (lendablePercent), so that the lower limit is at least the widest request"
-            at = "spec.limited.lendablePercent"
-            yield policy.fault("PriorityLevelConfiguration", name, "demand-leak", "note", text, advice, at)
+            lending = limit.lower < limit.nominal
+            advice = f"{'lend less' if lending else 'give more shares'}, so that {cap} seats stay"
+            at = f"spec.limited.{'lendablePercent' if lending else 'nominalConcurrencyShares'}"
+            yield policy.fault(LEVEL, name, "demand-leak", "note", text, advice, at)

@@ -6,11 +6,11 @@ from typing import Any
 
 from apftop.records.linting import Fault, Linted
 
-SCHEMA = 1
+SCHEMA = "apftop.lint/1"
 
 
 def document(found: Linted) -> dict[str, Any]:
-    """The keys of `apftop lint --output json`; seats are of one server."""
+    """The keys of `apftop lint --output json`, as `schema.json` has them; seats are of one server."""
     objects: dict[str, list[str]] = {}
     for fault in found.faults:
         if fault.kind:
@@ -18,7 +18,9 @@ def document(found: Linted) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
         "target": found.target,
+        "target_by": found.target_by,
         "server_concurrency": found.concurrency,
+        "server_concurrency_by": found.concurrency_by,
         "objects": {key: list(dict.fromkeys(codes)) for key, codes in objects.items()},
         "missing": [fault.code for fault in found.faults if fault.code.startswith("missing-")],
         "dangling": list(found.dangling),
@@ -26,7 +28,8 @@ def document(found: Linted) -> dict[str, Any]:
         "near_names": dict(found.near_names),
         "nominal_before": dict(found.nominal_before),
         "nominal_after": dict(found.nominal_after),
-        "fate": {key: {"outcome": one.outcome, "text": one.text} for key, one in found.fates.items()},
+        "fate": {key: f"{one.outcome}: {one.text}" for key, one in found.fates.items()},
+        "outcomes": {key: one.outcome for key, one in found.fates.items()},
         "faults": [_fault(fault) for fault in found.faults],
     }
 

@@ -1,106 +1,117 @@
-"""Files of objects under question, with the line of each field."""
+"""The objects under question of one file, with the line of each field, and what in it cannot be read."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 
-import yaml
-
+from apftop.lint.places import Outline, Places, outline_of, places_of
 from apftop.lint.policy import Document, Noun
 from apftop.parse.documents import Item, read_documents
 from apftop.parse.fields import FieldError
-from apftop.parse.objects import config_of, is_apf, schema_of
+from apftop.parse.objects import GROUP, config_of, is_apf, schema_of
+from apftop.present import plain
 from apftop.records.linting import Fault
+from apftop.records.parsed import ParseError
 
 KINDS: Mapping[str, Noun] = {"FlowSchema": "FlowSchema", "PriorityLevelConfiguration": "PriorityLevelConfiguration"}
-SUFFIXES = (".yaml", ".yml", ".json")
-
-
-def files_of(paths: tuple[Path, ...]) -> tuple[Path, ...]:
-    """The files that are meant: those named, and of folders all with YAML or JSON in them, however deep."""
-    found: list[Path] = []
-    for path in paths:
-        if path.is_dir():
-            found += sorted(one for one in path.rglob("*") if one.suffix in SUFFIXES and one.is_file())
-        else:
-            found.append(path)
-    return tuple(found)
+TEMPLATE = "{{"
+RENDER = "render it first, as in `helm template . | apftop lint -`"
 
 
 def read_file(name: str, body: bytes) -> tuple[tuple[Document, ...], tuple[Fault, ...]]:
     """The FlowSchemas and PriorityLevelConfigurations of one file, and what in it cannot be read.
 
-    Objects of other kinds are left out without a word: files hold many. Raises ParseError where nothing can be read.
+    Objects of other kinds are left out without a word: files hold many. Answers of servers have the empty name, and no
+    lines. Raises ParseError where nothing can be read.
     """
-    items, said = read_documents(body)
-    places = _lines(body)
+    try:
+        items, said = read_documents(body)
+    except ParseError:
+        if not name or TEMPLATE.encode() not in body:
+            raise
+        first = body[: body.index(TEMPLATE.encode())].count(b"\n") + 1
+        return (), (Fault("not-rendered", "error", "it is a template, and no YAML yet", RENDER, file=name, line=first),)
+    outline = outline_of(body) if name and (said or any(map(_is_ours, items))) else Outline()
+    at: Sequence[int | None] = outline.others if len(outline.others) == len(said) else [None] * len(said)
+    faults = [
+        Fault("unreadable", "error", plain(text), "mend the file", file=name, line=line)
+        for text, line in zip(said, at, strict=True)
+    ]
     documents: list[Document] = []
-    faults = [Fault("unreadable", "error", text, "mend the file", file=name) for text in said]
-    for item, lines in zip(items, places if len(places) == len(items) else [{}] * len(items), strict=True):
+    for number, item in enumerate(items):
         kind = KINDS.get(item.kind)
+        if kind is None and not _is_misspelt(item):
+            continue
+        known = len(outline.objects) == len(items)
+        places = places_of(outline.objects[number]) if known else Places({})
         if kind is None:
+            text = f"there is no kind {plain(item.kind)} in {GROUP}"
+            line = places.lines.get("kind")
+            faults.append(Fault("unknown-kind", "error", text, f"write {' or '.join(KINDS)}", file=name, line=line))
             continue
         try:
             if not is_apf(item):
                 continue
         except FieldError as error:
-            faults.append(Fault("unreadable", "error", str(error), "", kind, file=name, line=lines.get("")))
+            advice = "servers refuse it: say the version, such as flowcontrol.apiserver.k8s.io/v1"
+            unread = Document(kind, _name(item), item.api_version, item.fields, name, places.lines)
+            faults.append(unread.fault("unreadable", "error", str(error), advice))
             continue
-        document, why = _document(name, kind, item, lines)
-        documents.append(document)
-        if why:
-            advice = "servers refuse it: give the field as the API has it"
-            faults.append(document.fault("broken", "error", why, advice, why.partition(" ")[0]))
+        document, found = _document(name, kind, item, places)
+        faults += found
+        if document is not None:
+            documents.append(document)
     return tuple(documents), tuple(faults)
 
 
-def _document(name: str, kind: Noun, item: Item, lines: Mapping[str, int]) -> tuple[Document, str]:
-    """The document, and why no object can be made of it; empty where one can."""
-    metadata = item.fields.get("metadata")
-    its = metadata.get("name") if isinstance(metadata, Mapping) else None
-    document = Document(kind, its if isinstance(its, str) else "", item.api_version, item.fields, name, lines)
+def _is_ours(item: Item) -> bool:
+    return item.kind in KINDS or _is_misspelt(item)
+
+
+def _is_misspelt(item: Item) -> bool:
+    return item.api_version.startswith(f"{GROUP}/") and item.kind not in (f"{kind}List" for kind in KINDS)
+
+
+def _document(name: str, kind: Noun, item: Item, places: Places) -> tuple[Document | None, Sequence[Fault]]:
+    """The document, without an object where none can be made of it, and why; none of a template."""
+    document = Document(kind, _name(item), item.api_version, item.fields, name, places.lines)
+    twice = list(_twice(document, places))
+    if (place := _templated(item.fields)) is not None:
+        return None, [document.fault("not-rendered", "error", "it is a template", RENDER, place)]
     try:
         made = schema_of(item) if kind == "FlowSchema" else config_of(item)
     except FieldError as error:
-        return document, str(error)
-    return replace(document, object=made), ""
+        why = plain(str(error))
+        advice = "servers refuse it: give the field as the API has it"
+        return document, [*twice, document.fault("broken", "error", why, advice, why.partition(" ")[0])]
+    return replace(document, object=made), twice
 
 
-def _lines(body: bytes) -> list[Mapping[str, int]]:
-    """The lines of each object in a body, in the order of `read_documents`; empty where they cannot be told."""
-    loader = yaml.CSafeLoader if hasattr(yaml, "CSafeLoader") else yaml.SafeLoader
-    try:
-        nodes = [node for node in yaml.compose_all(body, Loader=loader) if node is not None]
-    except (yaml.YAMLError, ValueError):
-        return []
-    return [dict(_placed(node)) for root in nodes for node in _objects(root)]
+def _twice(document: Document, places: Places) -> Iterator[Fault]:
+    for place, first, last in places.twice:
+        text = f"{plain(place)} is given twice, in lines {first} and {last}: the last one counts"
+        advice = "keep one of them: kustomize and strict decoders refuse the file"
+        yield Fault("given-twice", "error", text, advice, document.kind, document.name, place, document.file, last)
 
 
-def _objects(node: yaml.Node) -> Iterator[yaml.Node]:
-    if isinstance(node, yaml.SequenceNode):
-        for one in node.value:
-            yield from _objects(one)
-        return
-    if isinstance(node, yaml.MappingNode):
-        fields = {key.value: value for key, value in node.value}
-        kind, items = fields.get("kind"), fields.get("items")
-        if kind is not None and str(kind.value).endswith("List") and items is not None:
-            if isinstance(items, yaml.SequenceNode):
-                yield from _objects(items)
-            return
-    yield node
+def _templated(fields: Mapping[object, object]) -> str | None:
+    """The place of a part of a template that happens to be YAML; None if there is none."""
+    metadata = fields.get("metadata")
+    pending = [("metadata.name", metadata.get("name") if isinstance(metadata, Mapping) else None)]
+    pending.append(("spec", fields.get("spec")))
+    while pending:
+        place, value = pending.pop()
+        if isinstance(value, str) and TEMPLATE in value:
+            return place
+        if isinstance(value, Mapping):
+            pending += ((f"{place}.{key}", inner) for key, inner in value.items())
+        elif isinstance(value, list):
+            pending += ((f"{place}[{number}]", inner) for number, inner in enumerate(value))
+    return None
 
 
-def _placed(node: yaml.Node, place: str = "") -> Iterator[tuple[str, int]]:
-    """Each field of an object with its line, from 1."""
-    yield place, node.start_mark.line + 1
-    if isinstance(node, yaml.MappingNode):
-        for key, value in node.value:
-            inner = f"{place}.{key.value}" if place else str(key.value)
-            yield from ((at, line) for at, line in _placed(value, inner) if at != inner)
-            yield inner, key.start_mark.line + 1
-    elif isinstance(node, yaml.SequenceNode):
-        for number, value in enumerate(node.value):
-            yield from _placed(value, f"{place}[{number}]")
+def _name(item: Item) -> str:
+    metadata = item.fields.get("metadata")
+    its = metadata.get("name") if isinstance(metadata, Mapping) else None
+    return its if isinstance(its, str) else ""

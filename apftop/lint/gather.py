@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from apftop.apf.builtins import builtin_levels, builtin_schemas
-from apftop.apf.objects import FlowSchema, Meta, PriorityLevelConfiguration
+from apftop.apf.objects import MANDATORY, FlowSchema, Meta, PriorityLevelConfiguration
 from apftop.apf.release import Release
 from apftop.findings.changes.patches import KEPT
 from apftop.lint.policy import Document, Objects, Policy
+
+Made = TypeVar("Made", FlowSchema, PriorityLevelConfiguration)
 
 CARED_FOR = ((KEPT, "true"),)
 
@@ -38,18 +41,30 @@ def policy_of(
     concurrency: int,
     *,
     whole: bool = False,
+    as_it_is: bool = False,
     refused_per_s: Mapping[str, float] | None = None,
 ) -> Policy:
     """The policy with the given objects in their places; `whole` takes them for all that there is.
 
-    Of a kind that is not among the objects that are there, those are taken that the release brings.
+    What is there without the mandatory objects, such as a file, is there beside what the release brings, but for a
+    cluster (`as_it_is`). Of a kind that was not given, what is there stays.
     """
     own, built = objects_of(given), as_built(target)
-    before = Objects(before.schemas or built.schemas, before.levels or built.levels)
+    if not as_it_is:
+        before = Objects(_there(before.schemas, built.schemas), _there(before.levels, built.levels))
     if whole:
-        own = Objects(own.schemas or before.schemas, own.levels or before.levels)
-    after = own if whole else Objects({**before.schemas, **own.schemas}, {**before.levels, **own.levels})
+        kinds = {one.kind for one in given}
+        after = Objects(
+            own.schemas if "FlowSchema" in kinds else before.schemas,
+            own.levels if "PriorityLevelConfiguration" in kinds else before.levels,
+        )
+    else:
+        after = Objects({**before.schemas, **own.schemas}, {**before.levels, **own.levels})
     return Policy(target, tuple(given), before, after, concurrency, whole, refused_per_s or {})
+
+
+def _there(found: Mapping[str, Made], built: Mapping[str, Made]) -> dict[str, Made]:
+    return dict(found) if found.keys() >= MANDATORY else {**built, **found}
 
 
 def _meta(meta: Meta) -> Meta:

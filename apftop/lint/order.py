@@ -3,44 +3,147 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import combinations
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
+from itertools import combinations, product
 
-from apftop.apf.builtins import builtin_schemas
-from apftop.apf.containment import overlap, shadowed
-from apftop.apf.objects import FlowSchema
+from apftop.apf.builtins import builtin_levels
+from apftop.apf.classify import Classifier
+from apftop.apf.containment import Order, overlap, subject_covers
+from apftop.apf.objects import EXEMPT, MANDATORY, FlowSchema, Rule
+from apftop.findings.policies.capturing import wider
+from apftop.findings.policies.owners import as_built, own
+from apftop.lint.nominal import nominal_seats
 from apftop.lint.policy import Policy
 from apftop.present import plain
-from apftop.records.linting import Fault
+from apftop.records.linting import Fault, Gravity
 
 AT = "spec.matchingPrecedence"
+FIRST_FREE = 2
+"""The smallest precedence that a schema may have; 1 is for `exempt` alone."""
+
+
+CONTROL_PLANE = 1000
+"""Built-in schemas of smaller precedence are for nodes and the control plane (1.26 to 1.37)."""
 
 
 def order(policy: Policy) -> Iterator[Fault]:
     """Faults of the order by (precedence, name); schemas whose level is missing are not tried."""
-    tried = [one for one in _ordered(policy) if one.priority_level in policy.after.levels]
-    builtin = builtin_schemas(policy.target)
-    for at, schema in enumerate(tried):
-        by = shadowed(schema, tried[:at])
-        if by and not _is_as_built(schema, builtin):
-            names = ", ".join(f"{plain(one.name)} ({one.precedence})" for one in by)
-            text = f"it is never reached: by their rules {names} match each of its requests before"
-            advice = f"give it a precedence below {min(one.precedence for one in by)}, or delete it"
-            yield policy.fault("FlowSchema", schema.name, "shadowed-schema", "error", text, advice, AT)
-    for one, other in combinations(tried, 2):
+    order = tried(policy)
+    tries = Order.of(order)
+    reached: list[FlowSchema] = []
+    captured: dict[str, list[FlowSchema]] = {}
+    for at, schema in enumerate(order):
+        by = tries.shadowed(at)
+        if not by:
+            reached.append(schema)
+            yield from _rules(policy, schema, tries, at)
+        elif not as_built(schema):
+            yield _never(policy, schema, by)
+        elif taker := _taker(policy, schema, by):
+            captured.setdefault(taker.name, []).append(schema)
+    for name, schemas in captured.items():
+        yield _captures(policy, policy.after.schemas[name], schemas)
+    yield from _ties(policy, reached)
+    yield from _idle(policy, {one.priority_level for one in order}, {one.priority_level for one in reached})
+
+
+def tried(policy: Policy) -> Sequence[FlowSchema]:
+    """The schemas that servers try, in their order."""
+    return Classifier(policy.after.schemas.values(), policy.after.levels.values()).schemas
+
+
+def _never(policy: Policy, schema: FlowSchema, by: Sequence[FlowSchema]) -> Fault:
+    text = f"it is never reached: {_named(by)} each of its requests before"
+    gravity: Gravity = "error"
+    if {one.priority_level for one in by} == {schema.priority_level}:
+        gravity, text = "warning", f"{text}, for the same level"
+    return policy.fault("FlowSchema", schema.name, "shadowed-schema", gravity, text, _way_out(by), AT)
+
+
+def _rules(policy: Policy, schema: FlowSchema, tries: Order, place: int) -> Iterator[Fault]:
+    """Rules of a given schema, some of which get requests, that get none."""
+    if policy.document("FlowSchema", schema.name) is None or as_built(schema):
+        return
+    for number in range(len(schema.rules)):
+        by = tries.shadowed(place, number)
+        if by and {one.priority_level for one in by} != {schema.priority_level}:
+            text = f"rule {number + 1} is never reached: {_named(by)} each of its requests before"
+            at = f"spec.rules[{number}]"
+            yield policy.fault("FlowSchema", schema.name, "shadowed-rule", "note", text, _way_out(by, "the rule"), at)
+
+
+def _taker(policy: Policy, schema: FlowSchema, by: Sequence[FlowSchema]) -> FlowSchema | None:
+    """Of the schemas that leave nothing to a built-in one, the one to blame, given ones first; None if that is meant.
+
+    One that means exactly the same clients replaces it on purpose, built-in ones shadow one another (`catch-all`), and
+    what goes to the level `exempt` is another fault.
+    """
+    takers = [one for one in by if own(one) and one.priority_level not in (schema.priority_level, EXEMPT)]
+    if schema.name in MANDATORY or not any(wider(one, schema) for one in takers):
+        return None
+    return next((one for one in takers if policy.document("FlowSchema", one.name)), takers[0])
+
+
+def _captures(policy: Policy, taker: FlowSchema, captured: Sequence[FlowSchema]) -> Fault:
+    told = ", ".join(f"{one.name} ({one.precedence}, for {plain(one.priority_level)})" for one in captured)
+    text = f"because of it these built-in schemas are never reached: {told}; their requests go to "
+    text += plain(taker.priority_level)
+    gravity: Gravity = "error" if any(one.precedence < CONTROL_PLANE for one in captured) else "warning"
+    advice = f"give it a precedence above {max(one.precedence for one in captured)}, or name fewer clients"
+    return policy.fault("FlowSchema", taker.name, "captures-builtin", gravity, text, advice, AT)
+
+
+def _ties(policy: Policy, reached: Sequence[FlowSchema]) -> Iterator[Fault]:
+    for one, other in combinations(reached, 2):
         if one.precedence != other.precedence or one.priority_level == other.priority_level:
             continue
-        if _is_as_built(one, builtin) and _is_as_built(other, builtin):
+        if (as_built(one) and as_built(other)) or not overlap(one.rules, other.rules):
             continue
-        if overlap(one.rules, other.rules):
-            text = f"it and {plain(one.name)} have precedence {one.precedence} and share requests: the name decides"
-            advice = "give each a precedence of its own"
-            yield policy.fault("FlowSchema", other.name, "precedence-tie", "warning", text, advice, AT)
+        at, it = (one, other) if policy.document("FlowSchema", other.name) is None else (other, one)
+        surely = _share_surely(one.rules, other.rules)
+        gravity: Gravity = "warning" if surely else "note"
+        share = "share requests" if surely else "share requests if somebody is meant by both"
+        text = f"it and {plain(it.name)} have precedence {one.precedence} and {share}: then {plain(one.name)} gets them"
+        text += ", by its name"
+        yield policy.fault(
+            "FlowSchema", at.name, "precedence-tie", gravity, text, "give each a precedence of its own", AT
+        )
 
 
-def _ordered(policy: Policy) -> Sequence[FlowSchema]:
-    return sorted(policy.after.schemas.values(), key=lambda one: (one.precedence, one.name.encode()))
+def _idle(policy: Policy, meant: AbstractSet[str], reached: AbstractSet[str]) -> Iterator[Fault]:
+    """Given levels to which only such schemas lead as get no requests."""
+    nominal = nominal_seats(policy.after, policy)
+    for name in sorted(meant - reached - MANDATORY - builtin_levels().keys()):
+        if policy.document("PriorityLevelConfiguration", name) is None:
+            continue
+        leading = [plain(one.name) for one in policy.after.schemas.values() if one.priority_level == name]
+        text = (
+            f"only {' and '.join(leading)} would lead here, and no request comes that way: it takes "
+            f"{nominal.get(name, 0)} of {policy.concurrency} nominal seats for nothing"
+        )
+        advice = "mend the order of the schemas, or delete it"
+        yield policy.fault("PriorityLevelConfiguration", name, "idle-level", "warning", text, advice)
 
 
-def _is_as_built(schema: FlowSchema, builtin: dict[str, FlowSchema]) -> bool:
-    its = builtin.get(schema.name)
-    return its is not None and (its.rules, its.precedence) == (schema.rules, schema.precedence)
+def _share_surely(rules: Sequence[Rule], others: Sequence[Rule]) -> bool:
+    """Whether they share requests whatever groups users are in."""
+    return any(
+        (subject_covers(mine, its) or subject_covers(its, mine))
+        and overlap([replace(rule, subjects=(mine,))], [replace(other, subjects=(its,))])
+        for rule, other in product(rules, others)
+        for mine, its in product(rule.subjects, other.subjects)
+    )
+
+
+def _named(by: Sequence[FlowSchema]) -> str:
+    names = " and ".join(f"{plain(one.name)} ({one.precedence})" for one in by)
+    return f"FlowSchema {names} matches" if len(by) == 1 else f"FlowSchemas {names} together match"
+
+
+def _way_out(by: Sequence[FlowSchema], what: str = "it") -> str:
+    first = min(one.precedence for one in by)
+    # An object is never tried before `exempt`, and nobody's before precedence 2.
+    if first <= FIRST_FREE:
+        return f"delete {what}, or match other requests"
+    return f"give the schema a precedence below {first}, or delete {what}"

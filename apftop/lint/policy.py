@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from apftop.apf.objects import FlowSchema, PriorityLevelConfiguration
+from apftop.apf.objects import MANDATORY, FlowSchema, PriorityLevelConfiguration
 from apftop.apf.release import Release
 from apftop.records.linting import Fault, Gravity
 
@@ -67,6 +67,21 @@ class Policy:
     def document(self, kind: Noun, name: str) -> Document | None:
         """The given document of an object."""
         return next((one for one in reversed(self.given) if (one.kind, one.name) == (kind, name)), None)
+
+    def gives(self, kind: Noun) -> bool:
+        """Whether any object of a kind was given, broken ones included."""
+        return any(one.kind == kind for one in self.given)
+
+    def knows(self, kind: Noun) -> bool:
+        """Whether all objects of a kind that there are are known, as a cluster or a copy of it has them.
+
+        False where only some were given: what is missing among them may well be somewhere else.
+        """
+        if self.whole and self.gives(kind):
+            return True
+        there = self.before.schemas if kind == "FlowSchema" else self.before.levels
+        # Only what a server gave out has a UID.
+        return all(name in there and there[name].meta.uid for name in MANDATORY)
 
     def fault(
         self, kind: Noun, name: str, code: str, gravity: Gravity, text: str, advice: str = "", place: str = ""

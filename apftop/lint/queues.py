@@ -1,103 +1,92 @@
-"""Settings of levels and schemas that the API takes and that do other than most people mean."""
+"""Queues of levels that do other than most people mean."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from apftop.apf.allocation import LEVEL_SEAT_CAP_SINCE, level_seat_cap
-from apftop.apf.objects import EXEMPT, FlowSchema, PriorityLevelConfiguration, Subject
+from apftop.apf.collisions import squeezed_chance
+from apftop.apf.objects import PriorityLevelConfiguration, Queuing
 from apftop.apf.release import holds
-from apftop.lint.fates import same_spec
+from apftop.apf.shards import hand_fault
+from apftop.lint.changed import is_old
+from apftop.lint.flows import is_one_user
 from apftop.lint.nominal import nominal_seats
-from apftop.lint.policy import Document, Policy
-from apftop.present import plain
+from apftop.lint.policy import Document, Objects, Policy
+from apftop.present import percent
 from apftop.records.linting import Fault
 
-BROAD = frozenset({"system:authenticated", "system:unauthenticated", "system:serviceaccounts", "system:nodes", "*"})
-OURS = frozenset({"exempt", "probes"})
-"""The schemas that a server itself sends to the exempt level."""
+CAUGHT = 0.01
+"""A greater chance than this that one heavy flow takes all queues of a light one is told."""
+
+SHORT = 0.5
+"""A flow whose places to wait are fewer than this share of the level's seats is refused in each burst."""
+
+AT = "spec.limited.limitResponse.queuing"
 
 
 def queues(policy: Policy) -> Iterator[Fault]:
-    """Faults of the given objects' settings."""
+    """Faults of the given levels' queues; those whose hand cannot be dealt are told elsewhere."""
     nominal = nominal_seats(policy.after, policy)
     for document in policy.given:
-        made = document.object
-        if isinstance(made, FlowSchema):
-            yield from _schema(document, made, policy)
-        elif isinstance(made, PriorityLevelConfiguration) and not made.exempt:
-            yield from _level(document, made, nominal.get(made.name, 0), policy)
+        level = document.object
+        if not isinstance(level, PriorityLevelConfiguration) or level.queuing is None:
+            continue
+        if hand_fault(level.queuing.queues, level.queuing.hand_size):
+            continue
+        if not is_old(level, policy):
+            yield from _apart(document, level, level.queuing, policy)
+            yield from _short(document, level.queuing, nominal.get(level.name, 0))
+        yield from _capped(document, level, level.queuing, policy)
 
 
-def _schema(document: Document, schema: FlowSchema, policy: Policy) -> Iterator[Fault]:
-    level = policy.after.levels.get(schema.priority_level)
-    if schema.priority_level == EXEMPT:
-        broad = [one for rule in schema.rules for one in rule.subjects if _is_broad(one)]
-        if broad and schema.name not in OURS:
-            who = ", ".join(dict.fromkeys(plain(one.name) for one in broad))
-            text = f"it sends {who} to the exempt level: none of their requests is limited, and they take all seats"
-            yield document.fault("broad-exempt", "error", text, "name single accounts, or use a level with a limit")
+def _apart(document: Document, level: PriorityLevelConfiguration, queuing: Queuing, policy: Policy) -> Iterator[Fault]:
+    """How far flows are out of each other's way; nobody knows of a level whose schemas are not here."""
+    leading = [one for one in policy.after.schemas.values() if one.priority_level == level.name]
+    if not leading or (len(leading) == 1 and is_one_user(leading[0])):
         return
-    if level is None or level.queuing is None or level.queuing.queues < 2:
-        return
-    if schema.distinguisher is None and not _is_one_user(schema):
-        text = f"no distinguisherMethod: all its requests are one flow, which gets {level.queuing.hand_size} queues"
-        advice = "set distinguisherMethod.type to ByUser, or to ByNamespace"
-        yield document.fault("no-distinguisher", "warning", text, advice, "spec.distinguisherMethod")
-    elif schema.distinguisher == "ByUser" and _is_one_user(schema):
-        text = "by user, and it matches one user: all its requests are one flow"
-        advice = "set distinguisherMethod.type to ByNamespace, if the account works in several"
-        yield document.fault("one-user-by-user", "note", text, advice, "spec.distinguisherMethod")
-
-
-def _level(document: Document, level: PriorityLevelConfiguration, seats: int, policy: Policy) -> Iterator[Fault]:
-    borrowing, at = level.borrowing_limit_percent, "spec.limited"
-    if level.shares == 0:
-        yield from _no_seats(document, level)
-    elif borrowing is None and not _is_as_before(level, policy):
-        text = f"borrowingLimitPercent is not set: it may borrow up to the whole server, {policy.concurrency} seats"
-        advice = "set it if a limit is meant; 0 means no borrowing"
-        yield document.fault("borrowing-unset", "note", text, advice, at)
-    if level.queuing is None:
-        return
-    if level.queuing.queues == 1:
+    if queuing.queues == 1:
         text = "it has one queue: flows are not told apart, whatever the schemas say"
-        yield document.fault(
-            "one-queue", "warning", text, "more queues tell flows apart", f"{at}.limitResponse.queuing"
-        )
-    hand = level.queuing.hand_size
-    if seats and holds(policy.target, LEVEL_SEAT_CAP_SINCE) and level_seat_cap(seats, hand) == 1:
+        yield document.fault("one-queue", "warning", text, "more queues tell flows apart", f"{AT}.queues")
+        return
+    chance = squeezed_chance(queuing.queues, queuing.hand_size, heavy=1)
+    if chance <= CAUGHT:
+        return
+    text = f"a flow that fills its queues leaves another one none of its own with a chance of {percent(chance)}"
+    if queuing.hand_size == queuing.queues:
+        text = "handSize is as large as queues: one flow can fill them all, and then all others wait behind it"
+    advice = "more queues, such as 64 with a handSize of 6"
+    yield document.fault("hands-collide", "warning", text, advice, f"{AT}.handSize")
+
+
+def _short(document: Document, queuing: Queuing, seats: int) -> Iterator[Fault]:
+    places = queuing.hand_size * queuing.queue_length_limit
+    if places < SHORT * seats:
         text = (
-            f"each request is priced as one seat at most, lists of everything too: {seats} nominal seats, hand {hand}"
+            f"{places} requests of one flow can wait ({queuing.hand_size} x {queuing.queue_length_limit}), and "
+            f"{seats} are served at once: what comes in a burst is refused that could soon be served"
         )
-        advice = (
-            f"more shares (at least {2 * hand} seats), or a smaller handSize, let wide requests cost what they take"
-        )
-        yield document.fault("seat-cap-one", "note", text, advice, f"{at}.limitResponse.queuing.handSize")
+        advice = "a larger queueLengthLimit"
+        yield document.fault("short-queues", "note", text, advice, f"{AT}.queueLengthLimit")
 
 
-def _no_seats(document: Document, level: PriorityLevelConfiguration) -> Iterator[Fault]:
-    at = "spec.limited.nominalConcurrencyShares"
-    if level.borrowing_limit_percent is None:
-        text = "0 shares and no borrowing limit: it has what others lend, and nothing while they need it"
-        yield document.fault("no-guaranteed-seats", "note", text, "give it a small positive share", at)
-    elif level.queuing is None:
-        text = "0 seats with Reject do not block: an idle level serves one request at a time"
-        yield document.fault("zero-seats-reject", "warning", text, "to refuse all, deny by authorization", at)
-    else:
-        text = "0 seats with Queue: nothing is ever served, and each request waits until its limit and is refused"
-        yield document.fault("zero-seats-queue", "error", text, "give it a small positive share", at)
+def _capped(document: Document, level: PriorityLevelConfiguration, queuing: Queuing, policy: Policy) -> Iterator[Fault]:
+    """A level whose requests all count as one seat, if that is new."""
+    if not holds(policy.target, LEVEL_SEAT_CAP_SINCE):
+        return
+    after = _cap(policy.after, level.name, policy)
+    if after != 1 or (is_old(level, policy) and _cap(policy.before, level.name, policy) == 1):
+        return
+    hand, seats = queuing.hand_size, nominal_seats(policy.after, policy)[level.name]
+    text = f"each request counts as one seat, lists of everything too: {seats} nominal seats, hand {hand}"
+    advice = f"with {max(2 * hand, 7)} seats or more wide requests cost more"
+    if seats >= 7:
+        advice += ", or with a smaller handSize"
+    yield document.fault("seat-cap-one", "note", text, advice, f"{AT}.handSize")
 
 
-def _is_as_before(level: PriorityLevelConfiguration, policy: Policy) -> bool:
-    before = policy.before.levels.get(level.name)
-    return before is not None and same_spec(level, before)
-
-
-def _is_broad(subject: Subject) -> bool:
-    return subject.kind != "ServiceAccount" and subject.name in BROAD
-
-
-def _is_one_user(schema: FlowSchema) -> bool:
-    subjects = {subject for rule in schema.rules for subject in rule.subjects}
-    return len(subjects) == 1 and all(one.kind != "Group" and one.name != "*" for one in subjects)
+def _cap(objects: Objects, name: str, policy: Policy) -> int | None:
+    level, seats = objects.levels.get(name), nominal_seats(objects, policy).get(name)
+    if level is None or level.queuing is None or not seats:
+        return None
+    return level_seat_cap(seats, level.queuing.hand_size)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from difflib import get_close_matches
 
 from apftop.apf.objects import MANDATORY
+from apftop.findings.policies.policy import near_name
 from apftop.lint.nominal import nominal_seats
-from apftop.lint.policy import Objects, Policy
+from apftop.lint.policy import Document, Noun, Objects, Policy
 from apftop.present import plain
 from apftop.records.linting import Fault, Gravity
+
+LEVEL: Noun = "PriorityLevelConfiguration"
+AT = "spec.priorityLevelConfiguration.name"
 
 
 def dangling(objects: Objects) -> tuple[str, ...]:
@@ -22,9 +25,9 @@ def near_names(objects: Objects) -> Mapping[str, str]:
     found: dict[str, str] = {}
     for name in dangling(objects):
         level = objects.schemas[name].priority_level
-        near = get_close_matches(level.lower(), sorted(objects.levels), n=1, cutoff=0.75)
-        if near:
-            found[level] = near[0]
+        near = near_name(level, sorted(objects.levels))
+        if near is not None:
+            found[level] = near
     return found
 
 
@@ -37,17 +40,56 @@ def unreferenced(objects: Objects, policy: Policy) -> Mapping[str, int]:
 
 def references(policy: Policy) -> Iterator[Fault]:
     """Faults of schemas and levels that do not lead to one another."""
+    yield from _dangling(policy)
+    yield from _unreferenced(policy)
+
+
+def _dangling(policy: Policy) -> Iterator[Fault]:
     near = near_names(policy.after)
     for name in dangling(policy.after):
         level = policy.after.schemas[name].priority_level
-        meant = f"; {near[level]} was probably meant" if level in near else ""
-        text = f"its level {plain(level)} does not exist, so servers ignore it{meant}"
-        advice = f"name the level {near[level]}" if level in near else f"make a level {plain(level)}, or name another"
-        yield policy.fault(
-            "FlowSchema", name, "dangling-schema", "error", text, advice, "spec.priorityLevelConfiguration.name"
-        )
+        shown, broken = plain(level), policy.document(LEVEL, level)
+        gravity: Gravity = "error"
+        if broken is not None:
+            text = f"its level {shown} is broken{_at(broken)}, and servers ignore a schema whose level is not there"
+            advice = "mend the level"
+        elif policy.knows(LEVEL):
+            text = f"its level {shown} does not exist, so servers ignore it"
+            advice = f"make a level {shown}, or name another"
+        else:
+            text = f"its level {shown} is neither given nor built in: servers ignore it unless that is there already"
+            advice = f"give {shown} too, make it, or name another level"
+            gravity = "error" if policy.gives(LEVEL) else "warning"
+        if level in near and broken is None:
+            text, advice, gravity = (
+                f"{text}; {near[level]} was probably meant",
+                f"name the level {near[level]}",
+                "error",
+            )
+        yield policy.fault("FlowSchema", name, "dangling-schema", gravity, text, advice, AT)
+
+
+def _unreferenced(policy: Policy) -> Iterator[Fault]:
+    broken = [one for one in policy.given if one.kind == "FlowSchema" and one.object is None]
     for name, seats in unreferenced(policy.after, policy).items():
-        text = f"no FlowSchema leads to it, and it takes {seats} of {policy.concurrency} nominal seats"
-        gravity: Gravity = "warning" if seats else "note"
+        who = "no FlowSchema leads to it" if policy.knows("FlowSchema") else "no FlowSchema here leads to it"
         advice = "make a schema that leads to it, or delete it"
-        yield policy.fault("PriorityLevelConfiguration", name, "unreferenced-level", gravity, text, advice)
+        if meant := [one for one in broken if _leads_to(one) == name]:
+            who = f"only FlowSchema {plain(meant[0].name)} leads to it, which is broken{_at(meant[0])}"
+            advice = "mend the schema"
+        text = f"{who}, and it takes {seats} of {policy.concurrency} nominal seats"
+        known = policy.knows("FlowSchema") or policy.gives("FlowSchema")
+        gravity: Gravity = "warning" if seats and known else "note"
+        yield policy.fault(LEVEL, name, "unreferenced-level", gravity, text, advice)
+
+
+def _leads_to(document: Document) -> str | None:
+    """The level that a schema names, as far as that can be read of a broken one."""
+    spec = document.fields.get("spec")
+    level = spec.get("priorityLevelConfiguration") if isinstance(spec, Mapping) else None
+    name = level.get("name") if isinstance(level, Mapping) else None
+    return name if isinstance(name, str) else None
+
+
+def _at(document: Document) -> str:
+    return f" ({plain(document.file)}:{document.line('')})" if document.file else ""

@@ -2,27 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePosixPath
 
 from apftop.apf.objects import MANDATORY
 from apftop.apf.release import Release, parse_release
-from apftop.lint.files import files_of, read_file
+from apftop.bundle import Bundle, is_bundle, read_bundle
+from apftop.derive.frame import frame
+from apftop.errors import Trouble
+from apftop.lint.files import read_file
+from apftop.lint.folders import body_of, files_of, names_group
 from apftop.lint.policy import Document
+from apftop.live import fold
+from apftop.parse.body import pick
 from apftop.parse.objects import GROUP
-from apftop.records.frame import Frame
+from apftop.parse.vocabulary import wanted_at_once
 from apftop.records.linting import Fault
 from apftop.records.parsed import ParseError
-from apftop.records.raw import OBJECTS, Sample
+from apftop.records.raw import OBJECTS, Endpoint, Sample
+
+READ = (Endpoint.METRICS, *OBJECTS)
+"""What is read of servers: the rest of a bundle says nothing about policies."""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
     """Objects, what of them cannot be read, and what their servers say besides, where there are any.
 
-    `release` and `concurrency` (seats of one server) are None where nobody tells; `problems` are files that could not
-    be read at all.
+    `release` and `concurrency` (seats of one server) are None where nobody tells, and `by` says in words who does.
+    `problems` are files that could not be read at all. `complete` is set where a live cluster gave out both lists.
     """
 
     documents: tuple[Document, ...] = ()
@@ -31,10 +40,14 @@ class Source:
     concurrency: int | None = None
     refused_per_s: Mapping[str, float] = field(default_factory=dict)
     problems: tuple[str, ...] = ()
+    by: str = ""
+    complete: bool = False
 
     @property
     def whole(self) -> bool:
-        """Whether these are all objects of a cluster: the mandatory ones among them, as servers give them out."""
+        """Whether these are all objects of a cluster: of files, where the mandatory ones are as servers have them."""
+        if self.complete:
+            return True
         named = {(one.kind, one.name) for one in self.documents if _uid(one)}
         return all(
             (kind, name) in named
@@ -43,15 +56,39 @@ class Source:
         )
 
 
+def from_paths(paths: tuple[Path, ...]) -> Source:
+    """The objects of files, of folders with such files, and of saved bundles, with what these say of their servers.
+
+    Of several bundles the oldest release and the fewest seats count. Raises Trouble for an archive that is no bundle.
+    """
+    bundles = [path for path in paths if _is_bundle(path)]
+    # Of two objects with one name the later one counts: files may change what a bundle has.
+    found = [*map(_from_bundle, bundles), from_files(tuple(path for path in paths if path not in bundles))]
+    refused: dict[str, float] = {}
+    for one in found:
+        for name, rate in one.refused_per_s.items():
+            refused[name] = max(refused.get(name, 0.0), rate)
+    return Source(
+        tuple(document for one in found for document in one.documents),
+        tuple(fault for one in found for fault in one.faults),
+        min((one.release for one in found if one.release is not None), default=None),
+        min((one.concurrency for one in found if one.concurrency is not None), default=None),
+        refused,
+        tuple(problem for one in found for problem in one.problems),
+        " and ".join(one.by for one in found if one.by),
+    )
+
+
 def from_files(paths: tuple[Path, ...]) -> Source:
     """The objects of files, and of folders those files that name the API group."""
     documents: list[Document] = []
-    faults: list[Fault] = []
     problems: list[str] = []
-    for path in files_of(paths):
+    files, left = files_of(paths)
+    faults = [*left]
+    for path in files:
         try:
-            body = path.read_bytes()
-            if path not in paths and GROUP.encode() not in body:
+            body = body_of(path)
+            if path not in paths and not names_group(body):
                 continue
             found, said = read_file(str(path), body)
         except OSError as error:
@@ -65,36 +102,94 @@ def from_files(paths: tuple[Path, ...]) -> Source:
     return Source(tuple(documents), tuple(faults), problems=tuple(problems))
 
 
-def from_samples(samples: Iterable[Sample], seen: Frame) -> Source:
-    """The objects of servers, by the first answer that has them, with what the frame of the same samples knows."""
-    documents: list[Document] = []
-    faults: list[Fault] = []
-    taken = set()
-    for sample in samples:
-        if sample.endpoint not in OBJECTS or sample.endpoint in taken or sample.status not in (None, 200):
+def with_objects(source: Source, where: str) -> Source:
+    """The source as it is. Raises Trouble where it has no object of either kind: nobody can say that it is in order."""
+    if source.documents or source.faults:
+        return source
+    looked = f"looked for objects of {GROUP} in YAML and JSON, and for flowschemas and prioritylevels in bundles"
+    raise Trouble("no FlowSchema and no PriorityLevelConfiguration", where, "; ".join(source.problems) or looked)
+
+
+def from_servers(samples: Iterable[Sample]) -> Source:
+    """The objects of live servers, by the first answer that has them, and what their metrics tell."""
+    samples = tuple(samples)
+    found = _from_samples(samples, "the metrics of the servers", lambda _: ("", 0))
+    return replace(found, complete={sample.endpoint for sample in samples if sample.ok} >= set(OBJECTS))
+
+
+def _is_bundle(path: Path) -> bool:
+    try:
+        return is_bundle(path)
+    except OSError:
+        # Whoever reads it says why it cannot be read, and the rest goes on.
+        return False
+
+
+def _from_bundle(path: Path) -> Source:
+    families = wanted_at_once()
+    bundle = read_bundle(path, lambda chunks, kind, encoding: pick(chunks, kind, encoding, families))
+    found = _from_samples(bundle.samples, f"the metrics in {path}", lambda sample: _place(sample, path, bundle))
+    return replace(found, problems=(*bundle.problems, *found.problems, *_beside(path, bundle)))
+
+
+def _beside(path: Path, bundle: Bundle) -> Iterator[str]:
+    """Files with objects that lie in the folder of a bundle and are none of its own."""
+    for file in files_of((path,))[0] if path.is_dir() else ():
+        name = PurePosixPath(file.relative_to(path).as_posix())
+        if name in bundle.files or any(str(name) == one.origin for one in bundle.samples):
             continue
         try:
-            found, said = read_file("", sample.body)
+            if names_group(body_of(file)):
+                yield f"{file}: lies in the bundle and is no part of it, so it is not judged: name it besides"
+        except OSError as error:
+            yield f"{file}: {(error.strerror or 'cannot be read').lower()}"
+
+
+def _place(sample: Sample, path: Path, bundle: Bundle) -> tuple[str, int]:
+    """The file of an answer, and how many lines come before it; an empty name where it is in no file of its own."""
+    ours = PurePosixPath(sample.origin)
+    for name, body in sorted(bundle.files.items(), key=lambda pair: pair[0] != ours):
+        if body.endswith(sample.body):
+            packed = path / f"{name}.gz"
+            file = packed if packed.is_file() else path / name
+            return str(file), body.count(b"\n", 0, len(body) - len(sample.body))
+    return "", 0
+
+
+def _from_samples(samples: Iterable[Sample], by: str, place: Callable[[Sample], tuple[str, int]]) -> Source:
+    """The objects of the first answer that has them, with the release, the seats and the refusals that metrics tell."""
+    documents: list[Document] = []
+    faults: list[Fault] = []
+    taken: set[Endpoint] = set()
+    samples = [sample for sample in samples if sample.endpoint in READ]
+    for sample in samples:
+        if sample.endpoint not in OBJECTS or sample.endpoint in taken or not sample.ok or not sample.body:
+            continue
+        file, before = place(sample)
+        try:
+            found, said = read_file(file, b"\n" * before + sample.body)
         except ParseError:
-            # The frame has said so.
+            # The frame says so.
             continue
         taken.add(sample.endpoint)
         documents += found
         faults += said
+    seen = frame(fold(samples))
     refused: dict[str, float] = {}
     for replica in seen.servers:
         for name, level in replica.levels.items():
-            refused[name] = max(refused.get(name, 0.0), level.rejected_per_s or 0.0)
+            if level.rejected_per_s is not None:
+                refused[name] = max(refused.get(name, 0.0), level.rejected_per_s)
     releases = [release for one in seen.servers if one.version and (release := parse_release(one.version))]
     seats = [one.server_concurrency for one in seen.servers if one.server_concurrency]
-    problems = tuple(f"{one.name}: {said}" for one in seen.replicas.values() for said in one.problems)
     return Source(
         tuple(documents),
         tuple(faults),
         min(releases, default=None),
         round(min(seats)) if seats else None,
         refused,
-        problems,
+        tuple(f"{one.name}: {said}" for one in seen.replicas.values() if one.failed for said in one.problems),
+        by,
     )
 
 

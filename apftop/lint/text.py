@@ -4,29 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from apftop.present import plain
+from apftop.lint.folders import STDIN
+from apftop.present import cells, cut, plain
 from apftop.records.linting import GRAVITIES, Fault, Linted
 
+WIDEST_NAME = 48
+"""Cells of a level's name, so that the table of seats fits 80."""
 
-def lines(found: Linted) -> Iterator[str]:
-    """All of it; the count of faults comes last."""
+
+def lines(found: Linted, elsewhere: str = "cluster") -> Iterator[str]:
+    """All of it; the count of faults comes last.
+
+    `elsewhere` says where objects are that were not given in a file.
+    """
     for fault in found.faults:
-        yield f"{_where(fault)}: {fault.gravity}: {_about(fault)}{fault.text} [{fault.code}]"
+        yield f"{_where(fault, elsewhere)}: {fault.gravity}: {_about(fault)}{fault.text} [{fault.code}]"
         if fault.advice:
             yield f"    {fault.advice}"
     if found.nominal_before != found.nominal_after:
         yield ""
         yield from _seats(found)
-    yield ""
+    if found.faults or found.nominal_before != found.nominal_after:
+        yield ""
     counts = {gravity: sum(fault.gravity == gravity for fault in found.faults) for gravity in GRAVITIES}
     told = ", ".join(f"{number} {gravity}{'' if number == 1 else 's'}" for gravity, number in counts.items() if number)
-    yield f"for Kubernetes {found.target}: {told or 'nothing is wrong'}"
+    release, seats = f"Kubernetes {found.target}", f"servers of {found.concurrency} seats"
+    by = f"for {release} ({plain(found.target_by)}) and {seats} ({plain(found.concurrency_by)})"
+    yield f"{told or 'nothing is wrong'}, {by}"
 
 
-def _where(fault: Fault) -> str:
+def _where(fault: Fault, elsewhere: str) -> str:
+    """What editors jump to: `FILE:LINE`."""
     if not fault.file:
-        return "cluster"
-    return plain(fault.file) + (f":{fault.line}" if fault.line is not None else "")
+        return elsewhere if fault.kind else "policy"
+    name = "stdin" if fault.file == str(STDIN) else plain(fault.file)
+    return name if fault.line is None else f"{name}:{fault.line}"
 
 
 def _about(fault: Fault) -> str:
@@ -35,12 +47,15 @@ def _about(fault: Fault) -> str:
 
 def _seats(found: Linted) -> Iterator[str]:
     names = list(dict.fromkeys((*found.nominal_before, *found.nominal_after)))
-    width = max(len(plain(name)) for name in names)
-    yield f"nominal seats of one server of {found.concurrency}, before and after, if the servers keep the change:"
+    shown = {name: cut(plain(name), WIDEST_NAME) for name in names}
+    width = max(cells(name) for name in shown.values())
+    yield "nominal seats of one server, if the servers keep the change:"
+    yield f"  {'':<{width}}  before   after  change"
     for name in names:
         before, after = found.nominal_before.get(name), found.nominal_after.get(name)
         delta = f"{after - before:+d}" if before is not None and after is not None and after != before else ""
-        yield f"  {plain(name):<{width}}  {_number(before):>6}  {_number(after):>6}  {delta:>6}".rstrip()
+        pad = " " * (width - cells(shown[name]))
+        yield f"  {shown[name]}{pad}  {_number(before):>6}  {_number(after):>6}  {delta:>6}".rstrip()
 
 
 def _number(value: int | None) -> str:

@@ -1,12 +1,26 @@
-"""What the API refuses of an object's own spec, by the rules of the target release (1.26 to 1.37)."""
+"""What the API refuses of an object's own spec, by the rules of the target release (1.26 to 1.37).
+
+Compared with servers of 1.30 and 1.37, object by object. Not seen: `finalizers` and `ownerReferences` of a wrong form,
+a `resourceVersion` on an object that is new. Called broken though servers take it: an object with `generateName` alone,
+which can be created and not applied; a null in a list of texts, which is an empty text there.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from typing import Any
 
-from apftop.apf.objects import EXEMPT, FlowSchema, NonResourceRule, PriorityLevelConfiguration, ResourceRule, Subject
-from apftop.apf.release import Release, holds
+from apftop.apf.objects import (
+    EXEMPT,
+    FlowSchema,
+    NonResourceRule,
+    PriorityLevelConfiguration,
+    ResourceRule,
+    Rule,
+    Subject,
+)
+from apftop.apf.release import holds
 from apftop.apf.shards import hand_fault
 from apftop.lint.policy import Document, Policy
 from apftop.present import plain
@@ -14,8 +28,8 @@ from apftop.records.linting import Fault
 
 VERBS = frozenset(["get", "list", "create", "update", "delete", "deletecollection", "patch", "watch", "proxy"])
 MOST_PRECEDENCE = 10_000
-ZERO_SHARES_SINCE = (">=1.30",)
-"""Releases whose API takes 0 shares in a limited level; 1.29 takes it only where the object had it before."""
+ZERO_REFUSED = (">=1.29 <1.30",)
+"""Releases whose API refuses 0 shares in a limited level, unless the object had 0 before; up to 1.28 0 means 30."""
 
 _SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 _LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
@@ -24,14 +38,20 @@ _LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
 def validity(policy: Policy) -> Iterator[Fault]:
     """What is refused of each given object, whatever else there is."""
     for document in policy.given:
-        if not _is_subdomain(document.name):
-            text = f"the name {plain(document.name)!r} is no DNS subdomain"
-            yield _refused(document, "invalid-name", text, "metadata.name")
-        made = document.object
-        if isinstance(made, FlowSchema):
-            yield from _of_schema(document, made)
-        elif isinstance(made, PriorityLevelConfiguration):
-            yield from _of_level(document, made, policy.target)
+        yield from spec_faults(document, policy)
+
+
+def spec_faults(document: Document, policy: Policy) -> Iterator[Fault]:
+    """What is refused of one object; a fault that is no error is only of no use."""
+    # Where there is no name, the object is broken.
+    if document.name and not _is_subdomain(document.name):
+        text = f"the name {plain(document.name)!r} is no DNS subdomain"
+        yield _refused(document, "invalid-name", text, "metadata.name")
+    made = document.object
+    if isinstance(made, FlowSchema):
+        yield from _of_schema(document, made)
+    elif isinstance(made, PriorityLevelConfiguration):
+        yield from _of_level(document, made, policy)
 
 
 def _refused(document: Document, code: str, text: str, place: str) -> Fault:
@@ -58,6 +78,7 @@ def _of_schema(document: Document, schema: FlowSchema) -> Iterator[Fault]:
             yield _refused(document, "invalid-rule", f"rule {number + 1} has no subjects", at)
         for index, subject in enumerate(rule.subjects):
             yield from _of_subject(document, subject, f"{at}.subjects[{index}]")
+        yield from _unions(document, rule, number)
         if not rule.resource_rules and not rule.non_resource_rules:
             text = f"rule {number + 1} has neither resourceRules nor nonResourceRules"
             yield _refused(document, "invalid-rule", text, at)
@@ -72,7 +93,7 @@ def _of_subject(document: Document, subject: Subject, at: str) -> Iterator[Fault
         yield _refused(document, "invalid-subject", f"the {subject.kind} has no name", at)
     if subject.kind != "ServiceAccount":
         return
-    if not _LABEL.fullmatch(subject.namespace):
+    if not _is_label(subject.namespace):
         text = (
             f"{plain(subject.namespace)!r} is no namespace: all namespaces at once are the group system:serviceaccounts"
         )
@@ -80,6 +101,16 @@ def _of_subject(document: Document, subject: Subject, at: str) -> Iterator[Fault
     if subject.name not in ("", "*") and not _is_subdomain(subject.name):
         text = f"{plain(subject.name)!r} is no name of a service account"
         yield _refused(document, "invalid-subject", text, f"{at}.serviceAccount.name")
+
+
+def _unions(document: Document, rule: Rule, number: int) -> Iterator[Fault]:
+    """Subjects that say who they are twice; the model keeps only what their kind tells."""
+    spec: Any = document.fields["spec"]
+    for index, (subject, raw) in enumerate(zip(rule.subjects, spec["rules"][number]["subjects"], strict=True)):
+        for part, kind in (("user", "User"), ("group", "Group"), ("serviceAccount", "ServiceAccount")):
+            if kind != subject.kind and raw.get(part) is not None:
+                at = f"spec.rules[{number}].subjects[{index}].{part}"
+                yield _refused(document, "invalid-subject", f"{part} is given though its kind is {subject.kind}", at)
 
 
 def _of_resource_rule(document: Document, rule: ResourceRule, at: str) -> Iterator[Fault]:
@@ -92,7 +123,7 @@ def _of_resource_rule(document: Document, rule: ResourceRule, at: str) -> Iterat
     elif rule.namespaces:
         yield from _listed(document, rule.namespaces, f"{at}.namespaces", "namespaces")
         for name in rule.namespaces:
-            if name != "*" and not _LABEL.fullmatch(name):
+            if name != "*" and not _is_label(name):
                 text = f"{plain(name)!r} is no namespace"
                 yield _refused(document, "invalid-rule", text, f"{at}.namespaces")
 
@@ -131,7 +162,7 @@ def _listed(document: Document, values: Sequence[str], at: str, name: str) -> It
         yield _refused(document, "invalid-rule", f"{name} has * beside others; it must stand alone", at)
 
 
-def _of_level(document: Document, level: PriorityLevelConfiguration, target: Release) -> Iterator[Fault]:
+def _of_level(document: Document, level: PriorityLevelConfiguration, policy: Policy) -> Iterator[Fault]:
     if level.exempt != (level.name == EXEMPT):
         text = "type is Exempt if and only if the name is `exempt`"
         yield _refused(document, "invalid-type", text, "spec.type")
@@ -139,10 +170,8 @@ def _of_level(document: Document, level: PriorityLevelConfiguration, target: Rel
     at = f"{inner}.nominalConcurrencyShares"
     if level.shares < 0:
         yield _refused(document, "invalid-shares", f"{level.shares} shares are fewer than none", at)
-    elif level.shares == 0 and not level.exempt and not holds(target, ZERO_SHARES_SINCE):
-        text = f"0 shares are refused by {target.major}.{target.minor}"
-        if (target.major, target.minor) == (1, 29):
-            text += ", unless the object had 0 before"
+    elif level.shares == 0 and not level.exempt and holds(policy.target, ZERO_REFUSED) and not _had_none(level, policy):
+        text = "0 shares are refused by 1.29, unless the object had 0 before"
         yield _refused(document, "invalid-shares", text, at)
     if not 0 <= level.lendable_percent <= 100:
         text = f"lendablePercent {level.lendable_percent} is not from 0 to 100"
@@ -160,5 +189,14 @@ def _of_level(document: Document, level: PriorityLevelConfiguration, target: Rel
         yield _refused(document, "invalid-queues", text, f"{at}.queueLengthLimit")
 
 
+def _had_none(level: PriorityLevelConfiguration, policy: Policy) -> bool:
+    before = policy.before.levels.get(level.name)
+    return before is not None and before.shares == 0
+
+
 def _is_subdomain(name: str) -> bool:
     return len(name) <= 253 and _SUBDOMAIN.fullmatch(name) is not None
+
+
+def _is_label(name: str) -> bool:
+    return len(name) <= 63 and _LABEL.fullmatch(name) is not None

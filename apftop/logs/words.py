@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 
 import msgspec
 
+from apftop.apf.durations import go_duration_ns
+
 _PAIR = re.compile(r'(?<![\w-])([A-Za-z_][\w-]*)"?\s*[=:]\s*("[^"\\]*(?:\\.[^"\\]*)*"|[^\s",}]+)')
-_DURATION = re.compile(r"(?:(\d+)h)?(?:(\d+)m)?(\d+(?:\.\d+)?)(s|ms|[uµμ]s|ns)")
-_UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ns": 1e-9}
 _NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 _KLOG = re.compile(r"[IWEF](\d\d)(\d\d) (\d\d):(\d\d):(\d\d)\.(\d{6}) ")
 _TS = re.compile(r'"ts":\s*(\d{9,}(?:\.\d+)?)')
@@ -43,14 +43,9 @@ def _unquoted(value: str) -> str:
 
 
 def duration(text: str) -> float | None:
-    """Seconds of a duration as Go prints it (1m2.3s, 350ms, 1.5µs), None for any other text."""
-    found = _DURATION.fullmatch(text)
-    if not found:
-        return None
-    hours, minutes, rest, unit = found.groups()
-    if (hours or minutes) and unit != "s":
-        return None
-    return int(hours or 0) * 3600 + int(minutes or 0) * 60 + float(rest) * _UNITS[unit]
+    """Seconds of a duration as Go prints it (1m2.3s, 350ms, 1.5µs), None for any other text, and below zero."""
+    nanoseconds = go_duration_ns(text)
+    return None if nanoseconds is None or nanoseconds < 0 else nanoseconds / 1e9
 
 
 def delay(text: str) -> float | None:

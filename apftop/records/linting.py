@@ -53,7 +53,8 @@ class Fate:
 class Linted:
     """All of it. `faults` come worst first, then by file and line.
 
-    `target` is the release that was judged by. `dangling` are schemas whose level is missing; `unreferenced` are levels
+    `target` is the release that was judged by, and `target_by` and `concurrency_by` say in words who told it and the
+    seats: a flag, servers, or `default`. `dangling` are schemas whose level is missing; `unreferenced` are levels
     without a schema with the nominal seats that they take; `near_names` has for a level that is missing the one that
     was probably meant. Nominal seats are of one server of `concurrency` seats, by level: `before` and `after` the
     objects that were given, as they would be if the servers kept all of them. `fates` are by `KIND/NAME`.
@@ -68,3 +69,5 @@ class Linted:
     nominal_before: Mapping[str, int] = field(default_factory=dict)
     nominal_after: Mapping[str, int] = field(default_factory=dict)
     fates: Mapping[str, Fate] = field(default_factory=dict)
+    target_by: str = "default"
+    concurrency_by: str = "default"

@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from apftop.bundle import read_bundle
+from apftop.classifying.saved import saved_requests
 from apftop.cli_options import asks_servers
 from apftop.derive.frame import frame
 from apftop.errors import UNREAD
@@ -20,9 +21,12 @@ from apftop.parse.body import pick
 from apftop.parse.vocabulary import wanted_at_once
 from apftop.present import json_text
 from apftop.records.checks import Checks
+from apftop.records.classified import Classified
 from apftop.records.findings import Findings
 from apftop.records.frame import Frame
 from apftop.records.logs import NO_LOGS, Logs
+from apftop.records.parsed import ParseError
+from apftop.report.asked import classified_in
 from apftop.report.causes import reaches
 from apftop.report.document import document, taken_of
 from apftop.report.known import Known, checked_all, found_in, taken_in
@@ -36,7 +40,10 @@ FOUND = 1
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """One Frame and how it came about. `notes` say what it cannot show, though nothing went wrong."""
+    """One Frame and how it came about. `notes` say what it cannot show, though nothing went wrong.
+
+    `classified` are the requests in question that lie with a bundle, None where there are none or nobody can tell.
+    """
 
     frame: Frame
     checks: Checks
@@ -48,6 +55,7 @@ class Look:
     problems: tuple[str, ...]
     notes: tuple[str, ...]
     logs: Logs = NO_LOGS
+    classified: tuple[Classified, ...] | None = None
 
 
 def report(path: Path | None, options: Mapping[str, Any], *, count_given: bool) -> int:
@@ -79,11 +87,27 @@ def _bundle(path: Path, options: Mapping[str, Any]) -> Look:
     times = bundle.times
     source = f"{path} ({times.source})" if times.source else str(path)
     logs = _logs(path, options)
-    found, told = found_in(seen, checks, logs, times.t1), (*unseen(seen), *logs.problems)
+    classified, unread, untold = _classified(path, known, seen)
+    problems, told = (*bundle.problems, *unread), (*unseen(seen), *logs.problems, *untold)
+    found = found_in(seen, checks, logs, times.t1)
     if not times.shown:
-        return Look(seen, checks, found, source, None, None, times.interval_s, bundle.problems, told, logs)
-    t0, t1 = times.t0 or seen.t0, times.t1 or seen.t1
-    return Look(seen, checks, found, source, t0, t1, times.interval_s or _window(seen), bundle.problems, told, logs)
+        return Look(seen, checks, found, source, None, None, times.interval_s, problems, told, logs, classified)
+    t0, t1, interval_s = times.t0 or seen.t0, times.t1 or seen.t1, times.interval_s or _window(seen)
+    return Look(seen, checks, found, source, t0, t1, interval_s, problems, told, logs, classified)
+
+
+def _classified(
+    path: Path, known: Known, seen: Frame
+) -> tuple[tuple[Classified, ...] | None, tuple[str, ...], tuple[str, ...]]:
+    """The requests that lie with a bundle, what of them cannot be read, and what else stands in the way."""
+    try:
+        asked = saved_requests(path)
+    except ParseError as error:
+        return None, (str(error),), ()
+    if asked is None:
+        return None, (), ()
+    found, notes = classified_in(asked, known.state, seen)
+    return found, (), notes
 
 
 def _live(options: Mapping[str, Any], *, endless: bool) -> Iterator[Look]:
@@ -121,18 +145,19 @@ def _window(seen: Frame) -> float | None:
 def _show(look: Look, output: str, *, lines: bool) -> None:
     if output == "json":
         when = taken_of(look.t0, look.t1, look.interval_s)
-        made = document(
-            look.frame, look.source, when, (*look.problems, *look.notes), look.checks, look.found, look.logs
-        )
+        told = (*look.problems, *look.notes)
+        made = document(look.frame, look.source, when, told, look.checks, look.found, look.logs, look.classified)
         write(json_text(json.dumps(made, ensure_ascii=False, allow_nan=False, indent=None if lines else 2)))
         complain(_problems(look))
     elif output == "md":
         complain((*look.problems, *look.notes))
         when_text = taken(look.t0, look.t1, look.interval_s)
-        write(markdown(look.found, look.source, when_text, server_text(look.frame, look.checks)))
+        servers_text = server_text(look.frame, look.checks)
+        write(markdown(look.found, look.source, when_text, servers_text, look.classified or ()))
     else:
         complain((*look.problems, *look.notes))
-        write(text(look.frame, look.source, look.t0, look.t1, look.interval_s, look.checks, look.found))
+        classified = look.classified or ()
+        write(text(look.frame, look.source, look.t0, look.t1, look.interval_s, look.checks, look.found, classified))
 
 
 def _problems(look: Look) -> list[str]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from apftop import __version__
+from apftop.classifying.document import told
 from apftop.records.checks import Checks, LevelChecks, ReplicaChecks, Start
+from apftop.records.classified import Classified
 from apftop.records.findings import Findings
 from apftop.records.frame import Flow, Frame, Inside, Level, LevelTotal, Recent, Replica, Request, Schema, Totals
 from apftop.records.logs import NO_LOGS, Logs
@@ -30,6 +32,7 @@ def document(
     checks: Checks | None = None,
     found: Findings = Findings(),  # noqa: B008  frozen
     logs: Logs = NO_LOGS,
+    classified: Iterable[Classified] | None = None,
 ) -> Json:
     """The whole report. `taken` is `{t0, t1, interval_s}` as noted by the taker; see `taken_of` for live looks."""
     checks = checks or {}
@@ -63,6 +66,7 @@ def document(
             for replica, row in rows
         ],
         "requests_summary": _summary(frame),
+        "classify": None if classified is None else told(classified),
         "clock_skew_tolerance_s": _worst(replica.clock.tolerance_s for replica in frame.replicas.values()),
         "problems": list(problems),
     }

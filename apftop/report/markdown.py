@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from apftop.findings.runbook import anchor
 from apftop.present import plain
+from apftop.records.classified import Classified
 from apftop.records.findings import Finding, Findings
+from apftop.report.asked import asked_lines
 from apftop.sheets.finding_text import counted, ends_in_command, held, parts, risks, verdict, where
 
 # What Markdown would act on; a line may also begin with something that it reads as a list or a heading.
@@ -15,7 +17,7 @@ _ACTIVE = re.compile(r"([\\`*_{}\[\]<>|#~!&$@])")
 _LEADING = re.compile(r"^(\s*|\s*\d+)((?<!\d)[-+=]|(?<=\d)[.)](?=\s|$))")
 
 
-def markdown(found: Findings, source: str, taken: str, levels: str) -> str:
+def markdown(found: Findings, source: str, taken: str, levels: str, classified: Sequence[Classified] = ()) -> str:
     """The whole report; `levels` is the text report of the servers, which goes into a block."""
     lines = [f"# apftop: {escaped(verdict(found))}", "", f"{escaped(source)}, {escaped(taken)}", ""]
     lines += [*(f"- {escaped(why)}" for why in found.why), ""] if found.why else []
@@ -24,7 +26,10 @@ def markdown(found: Findings, source: str, taken: str, levels: str) -> str:
         lines += _finding(finding)
     if alerts := held(found):
         lines += ["## Alerts whose condition holds now", "", *(f"- {escaped(line)}" for line in alerts), ""]
-    return "\n".join([*lines, "## Numbers", "", *_block(levels.rstrip("\n").splitlines(), "text")]) + "\n"
+    lines += ["## Numbers", "", *_block(levels.rstrip("\n").splitlines(), "text")]
+    if classified:
+        lines += ["", "## Requests in question", "", *_block(list(asked_lines(classified)), "text")]
+    return "\n".join(lines) + "\n"
 
 
 def escaped(text: str) -> str:

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from apftop.apf.objects import EXEMPT
 from apftop.present import UNKNOWN, interval, percent, plain, rate, seconds, utc, whole
 from apftop.records.checks import Checks, LevelChecks, ReplicaChecks
+from apftop.records.classified import Classified
 from apftop.records.findings import Findings
 from apftop.records.frame import Frame, Level, Replica
+from apftop.report.asked import asked_lines
 from apftop.report.causes import finding_lines
 from apftop.report.checks import check_lines
 from apftop.sheets.verdicts import TEXTS
@@ -53,12 +55,14 @@ def text(
     interval_s: float | None,
     checks: Checks | None = None,
     found: Findings | None = None,
+    classified: Sequence[Classified] = (),
 ) -> str:
     """The whole report: what was found comes first, where it was looked for."""
     lines = [f"{plain(source)}  {taken(t0, t1, interval_s)}"]
     if found is not None:
         lines += ["", *finding_lines(found)]
-    return _joined([*lines, *_servers(frame, checks or {})])
+    asked = ["", "requests in question", *_indented(asked_lines(classified))] if classified else []
+    return _joined([*lines, *_servers(frame, checks or {}), *asked])
 
 
 def server_text(frame: Frame, checks: Checks) -> str:

@@ -26,6 +26,7 @@ from apftop.apf.attributes import attributes, bypasses, selected_name
         ("GET", "/api/v1/watch/pods", "", "watch", "pods", "", ""),
         ("GET", "/api/v1/proxy/nodes/n/stats", "", "proxy", "nodes", "", "n"),
         ("OPTIONS", "/api/v1/pods", "", "", "pods", "", ""),
+        ("GET", "/api/v1/namespaces/a//pods", "", "get", "", "a", "pods"),
     ],
 )
 def test_requests_for_resources(

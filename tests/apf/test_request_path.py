@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from apftop.apf.request_path import PathParts, path_parts
@@ -18,10 +20,16 @@ from apftop.apf.request_path import PathParts, path_parts
         ("/api/v1/watch/namespaces/a/pods/p", PathParts("a", "p", "v1", "pods", verb="watch")),
         ("/api/v1/proxy/nodes/n/stats", PathParts("", "n", "v1", "nodes", verb="proxy")),
         ("/api/v1/nodes/n/proxy/stats/summary", PathParts("", "n", "v1", "nodes", "proxy")),
+        # Blank parts count: servers take these for resources, as measured on 1.30 and 1.37.
+        ("/api/v1//pods", PathParts("", "pods", "v1", "")),
+        ("/api/v1/namespaces/a//pods", PathParts("a", "pods", "v1", "")),
+        ("/api//v1/pods", PathParts("", "pods", "", "v1")),
+        ("/apis//v1/pods", PathParts("", "", "/v1", "pods")),
+        ("/api/////pods", PathParts()),
     ],
 )
 def test_resource_paths(path: str, parts: PathParts) -> None:
-    assert path_parts(path) == parts
+    assert path_parts(path) == replace(parts, resource_request=True)
 
 
 @pytest.mark.parametrize(

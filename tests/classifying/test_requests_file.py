@@ -32,6 +32,27 @@ def test_a_method_on_an_api_path_is_read_as_the_server_does() -> None:
     assert one.query == "watch=1"
 
 
+def test_a_verb_on_an_api_path_is_one_too() -> None:
+    (one,) = read_requests(b'[{"user": "u", "verb": "list", "path": "/api/v1/pods"}]')
+
+    assert (one.request.verb, one.request.resource_request) == ("list", True)
+
+
+def test_a_resource_without_its_group_gets_it_and_an_empty_group_is_the_core_group() -> None:
+    bare = b'[{"user": "u", "verb": "list", "resource": "deployments"}]'
+    core = b'[{"user": "u", "verb": "list", "resource": "deployments", "apiGroup": ""}]'
+
+    assert read_requests(bare)[0].request.api_group == "apps"
+    assert read_requests(bare)[0].notes == ("deployments are of the API group apps",)
+    assert read_requests(core)[0].request.api_group == ""
+
+
+def test_a_subresource_may_stand_apart() -> None:
+    (one,) = read_requests(b'[{"user": "u", "verb": "patch", "resource": "nodes", "subresource": "status"}]')
+
+    assert one.request.target == "nodes/status"
+
+
 @pytest.mark.parametrize(
     ("body", "why"),
     [
@@ -42,6 +63,8 @@ def test_a_method_on_an_api_path_is_read_as_the_server_does() -> None:
         (b'[{"id": "x", "verb": "get", "path": "/", "groups": "a"}]', "request x: groups is no list of texts"),
         (b'[{"id": "x", "verb": 5, "path": "/"}]', "request x: verb is "),
         (b'[{"id": "x", "verb": "get", "path": "/"}, {"id": "x", "verb": "get", "path": "/a"}]', "two requests have"),
+        (b'[{"id": "x", "verb": "fetch", "resource": "pods"}]', "request x: unknown verb 'fetch'"),
+        (b'[{"id": "x", "verb": "list", "path": "/version"}]', "request x: /version is no resource"),
         (b"<html>", "neither JSON nor YAML"),
         (b"\xff\xfe\x00", "neither JSON nor YAML"),
     ],

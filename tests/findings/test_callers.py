@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from apftop.findings.scene import Scene
-from apftop.findings.words.callers import behind, pod_at, pods_of
+from apftop.findings.words.callers import behind, pod_at, pods_of, process_of
 from apftop.records.logs import OTHERS, Caller, Logs
 from tests.findings.cluster import a_cluster, quiet
 
@@ -67,11 +67,13 @@ def test_a_user_that_the_logs_do_not_name_still_has_its_command() -> None:
 
 def test_foreign_text_reaches_neither_a_terminal_nor_a_shell() -> None:
     evil = "system:serviceaccount:a;rm -rf $HOME:b\x1b[2J`x`"
-    (line,) = behind(scene(), evil)
+    (node,) = behind(scene(), "system:node:\x1b[2J`x`")
     (told,) = behind(scene(Caller(evil, "\x1b[2Jcurl", "; rm", requests=1)), evil)
+    line = process_of(evil)
 
-    assert "\x1b" not in line + told
-    assert "-n 'a;rm -rf $HOME' --field-selector 'spec.serviceAccountName=b" in line
+    assert "\x1b" not in line + told + node
+    assert behind(scene(), evil) == ()
+    assert 'grep -F \'"username":"system:serviceaccount:a;rm -rf $HOME:b' in line
     assert pods_of("a", "b") == "kubectl get pods -n a --field-selector spec.serviceAccountName=b -o wide"
 
 

@@ -387,7 +387,7 @@ def test_an_edited_built_in_schema_is_taken_out_of_the_servers_care_first() -> N
 
 
 def test_names_that_a_terminal_could_act_on_are_made_plain() -> None:
-    evil = a_schema("ci\x1b[31m", "ci", 9500, Subject("ServiceAccount", "\x1bx", "ci"))
+    evil = a_schema("ci\x1b[31m", "ci", 9950, Subject("ServiceAccount", "\x1bx", "ci"))
 
     (one,) = found(a_cluster(*quiet(), levels=[a_level("ci")], schemas=[evil]))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from apftop.apf.matching import SERVICE_ACCOUNT_PREFIX
+from apftop.apf.identity import account_of
 from apftop.records.backend import Callback, CallbackRule
 from apftop.records.frame import Request
 
@@ -52,7 +52,4 @@ def _group(row: Request) -> str:
 
 def account(user: str | None) -> tuple[str, str] | None:
     """The namespace and name of a service account; None for other users."""
-    if not user or not user.startswith(SERVICE_ACCOUNT_PREFIX):
-        return None
-    namespace, _, name = user.removeprefix(SERVICE_ACCOUNT_PREFIX).partition(":")
-    return (namespace, name) if namespace and name else None
+    return account_of(user or "")

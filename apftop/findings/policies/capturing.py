@@ -26,7 +26,7 @@ def captured_builtins(scene: Scene) -> Iterator[Finding]:
         # What goes to exempt is not limited at all: that is another finding.
         if not own(schema) or schema.priority_level == EXEMPT:
             continue
-        later = [one for one in order[at + 1 :] if _elsewhere(one, schema) and _wider(schema, one)]
+        later = [one for one in order[at + 1 :] if _elsewhere(one, schema) and wider(schema, one)]
         whole = [one for one in later if covers(schema.rules, one.rules) and not covers(one.rules, schema.rules)]
         partly = {
             one.name: found
@@ -55,7 +55,7 @@ def _elsewhere(one: FlowSchema, schema: FlowSchema) -> bool:
     return as_built(one) and one.name not in MANDATORY and one.priority_level != schema.priority_level
 
 
-def _wider(schema: FlowSchema, other: FlowSchema) -> bool:
+def wider(schema: FlowSchema, other: FlowSchema) -> bool:
     """Whether somebody whom the other names is meant here only as one of many: else that is on purpose."""
     mine = [one for rule in schema.rules for one in rule.subjects]
     theirs = [one for rule in other.rules for one in rule.subjects]

@@ -27,7 +27,7 @@ def broad_exempt(scene: Scene) -> Iterator[Finding]:
     """Schemas of one's own that exempt whole kinds of clients: nothing limits these any more."""
     order = tried(scene)
     for schema in _exempting(order):
-        groups, verbs = _broad(schema)
+        groups, verbs = broad(schema)
         if not groups:
             continue
         name, change = plain(schema.name), _limited(order, schema)
@@ -63,7 +63,7 @@ def exempt_traffic(scene: Scene) -> Iterator[Finding]:
         found = {
             name: one for name, one in _rates(scene, schema).items() if one is not None and one > limits.exempt_per_s
         }
-        if schema.name in limits.exempt_schemas or _broad(schema)[0] or not found:
+        if schema.name in limits.exempt_schemas or broad(schema)[0] or not found:
             continue
         name, change = plain(schema.name), _limited(order, schema)
         yield Finding(
@@ -208,7 +208,7 @@ def _exempting(order: Sequence[FlowSchema]) -> Iterator[FlowSchema]:
             yield schema
 
 
-def _broad(schema: FlowSchema) -> tuple[list[str], list[str]]:
+def broad(schema: FlowSchema) -> tuple[list[str], list[str]]:
     """The wide groups that it exempts, and the verbs for which it does so for all resources of all namespaces."""
     found = {
         group: verbs

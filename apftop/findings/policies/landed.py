@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 
 from apftop.apf.attributes import Attributes
-from apftop.apf.containment import groups_by_name
+from apftop.apf.identity import groups_by_name
 from apftop.apf.matching import subject_matches, target_matches
 from apftop.apf.objects import FlowSchema
 from apftop.apf.request_path import path_parts

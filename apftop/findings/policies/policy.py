@@ -74,7 +74,7 @@ def _dangling(scene: Scene, order: Sequence[FlowSchema], schema: FlowSchema) -> 
 
 def near_name(name: str, names: Sequence[str]) -> str | None:
     """The one of the names that this one is a slip of, by all that is likely."""
-    found = get_close_matches(name, names, n=1, cutoff=rules().findings.policy.near)
+    found = get_close_matches(name.lower(), names, n=1, cutoff=rules().findings.policy.near)
     return found[0] if found else None
 
 

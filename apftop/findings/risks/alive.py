@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from apftop.apf.attributes import Attributes
 from apftop.apf.builtins import builtin_schemas
 from apftop.apf.classify import Classifier, classify
+from apftop.apf.identity import AUTHENTICATED, NODE_PREFIX
 from apftop.apf.objects import EXEMPT, FlowSchema
 from apftop.apf.release import parse_release
 from apftop.findings.scene import Scene, levels, schemas, servers
@@ -18,8 +19,6 @@ from apftop.records.measures import Counts, Waits, Window
 from apftop.rules import rules
 
 NODE_LEASES = "kube-node-lease"
-NODE = "system:node:"
-AUTHENTICATED = "system:authenticated"
 LEASE_VERBS = ("get", "create", "update", "patch")
 PROBED = ("/livez", "/readyz", "/healthz")
 NODES, LEADERS, PROBES = "node_leases", "leader_election", "probes"
@@ -184,7 +183,7 @@ def _risk_of(row: Request) -> str:
         return PROBES
     if row.resource != "leases" or row.verb not in LEASE_VERBS:
         return ""
-    if row.namespace == NODE_LEASES or (row.user or "").startswith(NODE):
+    if row.namespace == NODE_LEASES or (row.user or "").startswith(NODE_PREFIX):
         return NODES
     return LEADERS
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from apftop.apf.allocation import limits
-from apftop.apf.matching import SERVICE_ACCOUNT_PREFIX
+from apftop.apf.identity import SERVICE_ACCOUNT_PREFIX
 from apftop.apf.objects import MANDATORY, FlowSchema, Meta, PriorityLevelConfiguration
 from apftop.apf.release import parse_release
 from apftop.findings.changes.patches import a_level, a_schema, created, level_change, user_subject

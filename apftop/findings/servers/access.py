@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from apftop.apf.attributes import Attributes, attributes
 from apftop.apf.classify import Classifier, classify
-from apftop.apf.matching import SERVICE_ACCOUNT_PREFIX
+from apftop.apf.identity import groups_by_name
 from apftop.apf.release import holds, parse_release
 from apftop.findings.changes.apart import ahead, free_name
 from apftop.findings.changes.grants import DUMPS_RULES, METRICS_RULES, OBJECTS_RULES, granted
@@ -152,11 +152,7 @@ def _ahead(scene: Scene, user: str, now: str) -> int | None:
 
 def _questions(user: str) -> list[Attributes]:
     """What this tool asks, as a server sees it from `user`, of whose groups only those that follow from the name."""
-    groups: tuple[str, ...] = ("system:authenticated",)
-    namespace, colon, _ = user.removeprefix(SERVICE_ACCOUNT_PREFIX).partition(":")
-    if user.startswith(SERVICE_ACCOUNT_PREFIX) and colon:
-        groups = ("system:serviceaccounts", f"system:serviceaccounts:{namespace}", *groups)
-    return [attributes("GET", path, user=user, groups=groups) for path in OWN_PATHS]
+    return [attributes("GET", path, user=user, groups=groups_by_name(user)) for path in OWN_PATHS]
 
 
 def metrics_missing(scene: Scene) -> Iterator[Finding]:

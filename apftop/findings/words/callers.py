@@ -7,12 +7,11 @@ import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from apftop.apf.matching import SERVICE_ACCOUNT_PREFIX
+from apftop.apf.identity import NODE_PREFIX, SERVICE_ACCOUNT_PREFIX, account_of
 from apftop.findings.scene import Scene
 from apftop.present import percent, plain, whole
 from apftop.records.logs import OTHERS, Caller
 
-NODE = "system:node:"
 COMPONENT = "system:kube-"
 MOST = 3
 """So many callers of one user are named."""
@@ -45,11 +44,10 @@ def behind(scene: Scene, user: str) -> tuple[str, ...]:
     found = processes(one for one in scene.logs.callers if user and one.user == user)
     if found:
         return _by_logs(found)
-    namespace, _, name = user.removeprefix(SERVICE_ACCOUNT_PREFIX).partition(":")
-    if user.startswith(SERVICE_ACCOUNT_PREFIX) and namespace and name:
-        return (f"find its pods: {pods_of(namespace, name)}",)
-    if user.startswith(NODE) and user != NODE:
-        return (f"it is the kubelet of node {plain(user.removeprefix(NODE))}",)
+    if account := account_of(user):
+        return (f"find its pods: {pods_of(*account)}",)
+    if user.startswith(NODE_PREFIX) and user != NODE_PREFIX:
+        return (f"it is the kubelet of node {plain(user.removeprefix(NODE_PREFIX))}",)
     return ()
 
 
@@ -78,11 +76,10 @@ def of_the_cluster(user: str) -> bool:
 
 def process_of(user: str) -> str:
     """A line that ends with the command which names the process behind a `system:` user."""
-    namespace, _, name = user.removeprefix(SERVICE_ACCOUNT_PREFIX).partition(":")
-    if user.startswith(SERVICE_ACCOUNT_PREFIX) and namespace and name:
-        return f"see which pods it is: {pods_of(namespace, name)}"
-    if user.startswith(NODE) and user != NODE:
-        node = shlex.quote(plain(user.removeprefix(NODE)))
+    if account := account_of(user):
+        return f"see which pods it is: {pods_of(*account)}"
+    if user.startswith(NODE_PREFIX) and user != NODE_PREFIX:
+        node = shlex.quote(plain(user.removeprefix(NODE_PREFIX)))
         return f"it is the kubelet of a node, whose address and release this tells: kubectl get node {node} -o wide"
     if user.startswith(COMPONENT):
         label = shlex.quote(plain(f"component={user.removeprefix('system:')}"))

@@ -1,0 +1,34 @@
+"""A request by its path: what a server makes of it."""
+
+from __future__ import annotations
+
+from urllib.parse import unquote
+
+from apftop.apf.attributes import Attributes, attributes
+from apftop.records.parsed import ParseError
+
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "CONNECT", "TRACE")
+_METHOD_OF = {"list": "GET", "watch": "GET", "create": "POST", "update": "PUT", "deletecollection": "DELETE"}
+
+
+def by_path(verb: str, path: str, query: str, user: str, groups: tuple[str, ...]) -> tuple[Attributes, str]:
+    """The request and its query, by a path as it stands in a URL and an HTTP method or a verb such as `list`.
+
+    A `watch` gets `watch=1` where the query lacks it. Raises ParseError where no request has that path and verb.
+    """
+    if not path.startswith("/"):
+        raise ParseError(f"a path begins with /: {path!r} does not")
+    name = verb.lower()
+    method = _METHOD_OF.get(name, verb.upper())
+    if method not in METHODS:
+        raise ParseError(f"unknown verb {verb!r}: a path has an HTTP method, or a verb such as list or watch")
+    decoded = unquote(path)
+    found = attributes(method, decoded, query, user, groups)
+    if name == "watch" and found.verb == "list":
+        query = "&".join(part for part in (query, "watch=1") if part)
+        found = attributes(method, decoded, query, user, groups)
+    if name in _METHOD_OF and not found.resource_request:
+        raise ParseError(f"{path} is no resource: it has an HTTP method such as get, not the verb {name}")
+    if name in _METHOD_OF and found.verb != name:
+        raise ParseError(f"a {method} of {path} has the verb {found.verb}, never {name}")
+    return found, query
