@@ -24,6 +24,10 @@ Key = str
 """Who is meant: `*`, or `u`, `g` or `s` before the name of a user, a group, or the namespace of service accounts."""
 
 
+USER = "u"
+"""How the key of a single user begins: two of them that differ mean different requests."""
+
+
 def key_of(subject: Subject) -> Key:
     """Who is meant; two subjects that mean the same users have the same key."""
     if subject.kind == "ServiceAccount":

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
-from itertools import combinations, product
+from itertools import groupby, islice, product
 
 from apftop.apf.builtins import builtin_levels
 from apftop.apf.classify import Classifier
 from apftop.apf.containment import Order, overlap, subject_covers
 from apftop.apf.objects import EXEMPT, MANDATORY, FlowSchema, Rule
+from apftop.apf.subjects import USER, Key, key_of
 from apftop.findings.policies.capturing import wider
 from apftop.findings.policies.owners import as_built, own
 from apftop.lint.nominal import nominal_seats
@@ -22,6 +23,8 @@ AT = "spec.matchingPrecedence"
 FIRST_FREE = 2
 """The smallest precedence that a schema may have; 1 is for `exempt` alone."""
 
+MOST_TOLD = 3
+"""Of the schemas that one is tied with so many are named."""
 
 CONTROL_PLANE = 1000
 """Built-in schemas of smaller precedence are for nodes and the control plane (1.26 to 1.37)."""
@@ -95,20 +98,45 @@ def _captures(policy: Policy, taker: FlowSchema, captured: Sequence[FlowSchema])
 
 
 def _ties(policy: Policy, reached: Sequence[FlowSchema]) -> Iterator[Fault]:
-    for one, other in combinations(reached, 2):
-        if one.precedence != other.precedence or one.priority_level == other.priority_level:
-            continue
-        if (as_built(one) and as_built(other)) or not overlap(one.rules, other.rules):
-            continue
-        at, it = (one, other) if policy.document("FlowSchema", other.name) is None else (other, one)
-        surely = _share_surely(one.rules, other.rules)
-        gravity: Gravity = "warning" if surely else "note"
-        share = "share requests" if surely else "share requests if somebody is meant by both"
-        text = f"it and {plain(it.name)} have precedence {one.precedence} and {share}: then {plain(one.name)} gets them"
-        text += ", by its name"
-        yield policy.fault(
-            "FlowSchema", at.name, "precedence-tie", gravity, text, "give each a precedence of its own", AT
-        )
+    """Schemas that share a precedence and requests: once for each given one, with the first few of the others."""
+    for _, group in groupby(reached, key=lambda one: one.precedence):
+        tied = [(one, frozenset(key_of(subject) for rule in one.rules for subject in rule.subjects)) for one in group]
+        for place, (mine, clients) in enumerate(tied):
+            if policy.document("FlowSchema", mine.name) is None:
+                continue
+            others = (
+                other
+                for at, (other, its) in enumerate(tied)
+                if at != place and _may_tie(policy, mine, other, at < place) and not _are_others(clients, its)
+            )
+            if found := list(islice((other for other in others if overlap(mine.rules, other.rules)), MOST_TOLD + 1)):
+                yield _tie(policy, mine, found)
+
+
+def _may_tie(policy: Policy, mine: FlowSchema, other: FlowSchema, earlier: bool) -> bool:
+    """Of two given schemas the later one is told of; what is built in is as it is meant."""
+    if mine.priority_level == other.priority_level or (as_built(mine) and as_built(other)):
+        return False
+    return earlier or policy.document("FlowSchema", other.name) is None
+
+
+def _are_others(clients: AbstractSet[Key], its: AbstractSet[Key]) -> bool:
+    """Whether both name single users, none of them twice: a quick look before the long one."""
+    return clients.isdisjoint(its) and all(key[0] == USER for key in (*clients, *its))
+
+
+def _tie(policy: Policy, mine: FlowSchema, others: Sequence[FlowSchema]) -> Fault:
+    surely = any(_share_surely(mine.rules, other.rules) for other in others)
+    names = ", ".join(plain(other.name) for other in others[:MOST_TOLD])
+    more = " and others" if len(others) > MOST_TOLD else ""
+    share = "share requests" if surely else "share requests if somebody is meant by both"
+    first = min((mine, *others), key=lambda one: one.name.encode())
+    gets = f"then {plain(first.name)} gets them, by its name" if len(others) == 1 else "the first by name gets them"
+    text = f"it and {names}{more} have precedence {mine.precedence} and {share}: {gets}"
+    gravity: Gravity = "warning" if surely else "note"
+    return policy.fault(
+        "FlowSchema", mine.name, "precedence-tie", gravity, text, "give each a precedence of its own", AT
+    )
 
 
 def _idle(policy: Policy, meant: AbstractSet[str], reached: AbstractSet[str]) -> Iterator[Fault]:

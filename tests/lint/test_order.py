@@ -187,6 +187,20 @@ def test_two_groups_are_tied_only_if_somebody_is_in_both() -> None:
     assert "share requests if somebody is meant by both" in fault.text
 
 
+def test_many_that_are_tied_are_told_once_each_with_the_first_few_others() -> None:
+    levels = ("system", "workload-low")
+    many = "".join(
+        schema(f"team-{number}", rules=[rule(subjects=[group(f"g{number}")])], **to(levels[number % 2]))
+        for number in range(9)
+    )
+
+    ties = found(lint(many), "precedence-tie")
+
+    assert [one.name for one in ties] == [f"team-{number}" for number in range(1, 9)]
+    assert "it and team-0, team-2, team-4 and others have precedence 1000" in ties[6].text
+    assert {one.gravity for one in ties} == {"note"}
+
+
 @pytest.mark.spares("precedence-tie")
 @pytest.mark.parametrize(
     "mine",
