@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,32 +13,32 @@ import click
 
 from apftop.apf.allocation import limits
 from apftop.apf.classify import Classifier
-from apftop.apf.release import LATEST
+from apftop.apf.release import LATEST, Release, holds
 from apftop.apf.shards import dealable
 from apftop.bundle import is_bundle
 from apftop.classifying.asked import requests_asked
-from apftop.classifying.classified import Setting, classified
+from apftop.classifying.classified import classified
 from apftop.classifying.document import SCHEMA, document, told
 from apftop.classifying.probed import differs, probed_document
-from apftop.classifying.setting import SERVER_TIMEOUT_S
+from apftop.classifying.setting import SERVER_TIMEOUT_S, Setting
 from apftop.classifying.text import lines
+from apftop.classifying.words import listed
 from apftop.cli_options import asks_servers
 from apftop.errors import UNREAD, Trouble
-from apftop.fetch import Turn, run
 from apftop.lint.command import SEATS, target_of
 from apftop.lint.gather import objects_of, policy_of
 from apftop.lint.policy import Objects
-from apftop.lint.sources import Source, from_paths, from_servers, with_objects
+from apftop.lint.sources import Source, from_cluster, from_paths, with_objects
 from apftop.output import complain, write
-from apftop.present import json_text
+from apftop.present import json_text, plain
 from apftop.probe import probed
 from apftop.records.classified import Asked, Classified
 from apftop.records.linting import Fault
 from apftop.records.parsed import ParseError
 from apftop.records.probed import Heard
-from apftop.records.raw import OBJECTS, Endpoint
-from apftop.report.looking import Servers, manner_of_looks, servers
+from apftop.report.looking import Servers, servers
 
+RULES_KNOWN = (">=1.26 <1.38",)
 OTHER = 1
 """The exit code where a request does not get the schema that was expected, or a server says otherwise."""
 
@@ -47,11 +48,12 @@ UNMADE = ("broken", "unreadable", "not-rendered")
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The policy and the server that requests meet, in which `where` says in words where the policy is from."""
+    """The policy and the server that requests meet; `where` says in words whose policy, `server` what server."""
 
     setting: Setting
     seats: int
     where: str
+    server: str
 
 
 def classify(path: Path | None, options: Mapping[str, Any]) -> int:
@@ -59,6 +61,8 @@ def classify(path: Path | None, options: Mapping[str, Any]) -> int:
 
     Raises UsageError for flags that name no request, and Trouble for a policy or requests that cannot be read.
     """
+    if options["expect"] == "":
+        raise click.UsageError("--expect is empty: name a flow schema, or leave it out")
     try:
         asked = requests_asked(path, options)
         at = servers(options) if options["live"] or options["probe"] or asks_servers(options) else None
@@ -85,9 +89,7 @@ def _by_live(paths: tuple[Path, ...], options: Mapping[str, Any]) -> bool:
 
 
 def _live(at: Servers) -> Source:
-    samples = run(at.accesses, [Turn((Endpoint.METRICS, *OBJECTS))], manner_of_looks())
-    complain(at.notes)
-    source = with_objects(from_servers(samples), at.source)
+    source = from_cluster(at)
     kinds = {one.kind for one in source.documents}
     if missing := [kind for kind in ("FlowSchema", "PriorityLevelConfiguration") if kind not in kinds]:
         raise Trouble(f"no {missing[0]} could be read", at.source, "; ".join(source.problems))
@@ -101,10 +103,18 @@ def _given(paths: tuple[Path, ...], *, lone_requests: bool) -> Source:
     if paths and not (lone_requests and not is_bundle(paths[0]) and (paths[0] / "requests.json").exists()):
         source = with_objects(source, ", ".join(map(str, paths)))
     _all_made(source)
+    complain(_twice(source))
     if source.problems:
         complain(source.problems[1:])
         raise Trouble("the policy cannot be read", source.problems[0], "nobody can tell where requests go without it")
     return source
+
+
+def _twice(source: Source) -> Iterator[str]:
+    """A line where objects are given more than once, as by a folder with two policies."""
+    given = Counter(f"{one.kind} {one.name}" for one in source.documents)
+    if twice := [name for name, number in given.items() if number > 1]:
+        yield f"given more than once, and the last of each counts: {listed(map(plain, twice))}"
 
 
 def _all_made(source: Source) -> None:
@@ -122,8 +132,9 @@ def _said(fault: Fault) -> str:
 
 
 def _known(given: Source, live: Source | None, options: Mapping[str, Any]) -> Known:
-    release = target_of(options["target"]) or (live.release if live else None) or given.release or LATEST
-    seats = options["seats"] or (live.concurrency if live else None) or given.concurrency or SEATS
+    told = target_of(options["target"]) or (live.release if live else None) or given.release
+    known_seats = options["seats"] or (live.concurrency if live else None) or given.concurrency
+    release, seats = told or LATEST, known_seats or SEATS
     there = objects_of(live.documents) if live is not None else Objects()
     objects = policy_of(given.documents, there, release, seats, whole=given.whole).after
     nominal = limits(dealable(objects.levels.values()), seats, release)
@@ -132,11 +143,25 @@ def _known(given: Source, live: Source | None, options: Mapping[str, Any]) -> Kn
         release,
         {name: one.nominal for name, one in nominal.items()},
         options["request_timeout"] or SERVER_TIMEOUT_S,
+        _gates(given, live, options),
         options["stored"],
         options["bytes_each"],
         options["watchers"],
     )
-    return Known(setting, seats, _where(given, live))
+    untold = [flag for flag, one in (("--target", told), ("--seats", known_seats)) if one is None]
+    return Known(setting, seats, _where(given, live), _server(release, seats, untold))
+
+
+def _server(release: Release, seats: int, untold: list[str]) -> str:
+    """What server requests meet, in words, and what of it is taken for granted, by the flags that tell it."""
+    beyond = "" if holds(release, RULES_KNOWN) else ", by the rules of the nearest release that is known"
+    granted = f"; taken for granted without {' and '.join(untold)}" if untold else ""
+    return f"Kubernetes {release} with {seats} seats{beyond}{granted}"
+
+
+def _gates(given: Source, live: Source | None, options: Mapping[str, Any]) -> Mapping[str, bool]:
+    """The feature gates as servers name them, none of another release that is asked for."""
+    return {} if options["target"] else (live or given).gates
 
 
 def _where(given: Source, live: Source | None) -> str:
@@ -145,7 +170,8 @@ def _where(given: Source, live: Source | None) -> str:
     if not given.documents:
         return base
     counts = {
-        kind: sum(one.kind == kind for one in given.documents) for kind in ("FlowSchema", "PriorityLevelConfiguration")
+        kind: len({one.name for one in given.documents if one.kind == kind})
+        for kind in ("FlowSchema", "PriorityLevelConfiguration")
     }
     own = " and ".join(f"{number} {kind}{'s' if number > 1 else ''}" for kind, number in counts.items() if number)
     whole = given.whole and all(counts.values())
@@ -160,7 +186,7 @@ def _heard(asked: tuple[Asked, ...], at: Servers) -> dict[str, Heard]:
 
 def _show(found: list[Classified], heard: Mapping[str, Heard], known: Known, options: Mapping[str, Any]) -> None:
     if options["output"] == "text":
-        by = {"policy": known.where, "server": f"Kubernetes {known.setting.release} with {known.seats} seats"}
+        by = {"policy": known.where, "server": known.server}
         write("\n".join(lines(found, heard, by, every=options["every"])))
         return
     made = {

@@ -191,7 +191,7 @@ def collect(**options: Any) -> int:
 @click.option("--probe", is_flag=True, help="Send a harmless GET as that user too, and compare what the server says.")
 @click.option("--expect", metavar="SCHEMA", help="Why not this one? Exit code 1 if it is another.")
 @click.option("--all", "every", is_flag=True, help="Tell each flow schema that is tried, and each rule that misses.")
-@click.option("--target", metavar="RELEASE", help="Kubernetes release, such as 1.34.")
+@click.option("--target", metavar="RELEASE", help="Kubernetes release, such as 1.34 (its last patch).")
 @click.option("--seats", type=click.IntRange(min=1), help="Seats of one server (default: 600, or the cluster's).")
 @click.option("--timeout", help="The request's timeout, such as 10s.")
 @click.option("--stored", type=click.IntRange(min=0), help="Stored objects of the resource.")
@@ -224,7 +224,9 @@ def classify(path: Path | None, **options: Any) -> int:
 @click.option(
     "--against", multiple=True, type=click.Path(path_type=Path, exists=True), help="Files of what is there now."
 )
-@click.option("--target", metavar="RELEASE", help="Kubernetes release that will run them, such as 1.34.")
+@click.option(
+    "--target", metavar="RELEASE", help="Kubernetes release that will run them, such as 1.34 (its last patch)."
+)
 @click.option("--seats", type=click.IntRange(min=1), help="Seats of one server (default: 600, or the cluster's).")
 @click.option("--output", "-o", type=click.Choice(["text", "json", "sarif"]), default="text", show_default=True)
 @click.option(

@@ -11,6 +11,7 @@ from urllib.parse import quote
 from apftop.access import Access, Headers
 from apftop.apf.attributes import Attributes, attributes, bypasses
 from apftop.apf.identity import ANONYMOUS, AUTHENTICATED, NODE_PREFIX, UNAUTHENTICATED, impersonated_groups
+from apftop.classifying.resources import Resource
 from apftop.errors import Trouble
 from apftop.fetch import Turn, ask, run
 from apftop.parse.objects import parse_objects
@@ -121,13 +122,11 @@ def harmless(request: Attributes) -> str | None:
 
 def _path(request: Attributes) -> str:
     version = request.api_version or "v1"
-    root = f"/apis/{request.api_group}/{version}" if request.api_group else f"/api/{version}"
-    scope = f"/namespaces/{request.namespace}" if request.namespace else ""
-    if request.resource == "namespaces" and request.namespace:
-        # Their own name is their namespace.
-        scope = ""
+    its = f"{request.api_group}/{version}" if request.api_group else version
+    # The namespace of a namespace is its own name.
+    resource = Resource(request.resource, its, namespaced=request.resource != "namespaces")
     name = (request.name or NONE) if request.verb == "get" else ""
-    return "/".join(part for part in (f"{root}{scope}/{request.resource}", name, request.subresource) if part)
+    return resource.path(request.namespace, name, request.subresource)
 
 
 def _kind(request: Attributes) -> tuple[object, ...]:

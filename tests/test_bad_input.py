@@ -28,11 +28,11 @@ JSON = "application/json"
 TEXT = "text/plain; version=0.0.4"
 
 
-def apftop(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """The command with no access of its own, in this process."""
+def apftop(*arguments: str, text: str = "") -> subprocess.CompletedProcess[str]:
+    """The command with no access of its own, in this process; `text` is its standard input."""
     env = dict.fromkeys(name for name in os.environ if name.startswith(("KUBE", "APFTOP_"))) | {"HOME": "/nonexistent"}
     handlers = {one: signal.getsignal(one) for one in (signal.SIGTERM, signal.SIGHUP)}
-    with pytest.MonkeyPatch.context() as patch, CliRunner().isolation(env=env) as (out, err, _):
+    with pytest.MonkeyPatch.context() as patch, CliRunner().isolation(text, env) as (out, err, _):
         patch.setattr(sys, "argv", ["apftop", *arguments])
         try:
             with pytest.raises(SystemExit) as ended:

@@ -13,6 +13,7 @@ import pytest
 import apftop
 
 PACKAGE = Path(apftop.__file__).parent
+CASES = Path(__file__).parent / "cases"
 ROOMS = (
     "apf",
     "trials",
@@ -126,7 +127,14 @@ def test_help_loads_no_heavy_library() -> None:
     assert not loaded("report", "--help") & {"kubernetes", "aiohttp", "textual", "pandas", "numpy", "yaml", "msgspec"}
 
 
-def test_report_on_a_bundle_loads_only_what_it_needs() -> None:
-    bundle = Path(__file__).parent / "cases" / "C03"
-
-    assert not loaded("report", str(bundle)) & {"kubernetes", "aiohttp", "textual", "pandas", "numpy"}
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("report", str(CASES / "C03")),
+        ("lint", str(CASES / "C17" / "edited.yaml")),
+        ("classify", str(CASES / "C15"), "--requests", str(CASES / "C15" / "requests.json")),
+    ],
+    ids=lambda arguments: str(arguments[0]),
+)
+def test_what_is_read_from_files_loads_no_heavy_library(arguments: tuple[str, ...]) -> None:
+    assert not loaded(*arguments) & {"kubernetes", "aiohttp", "textual", "pandas", "numpy"}

@@ -62,7 +62,8 @@ def box(rule: ResourceRule) -> Box:
 
 
 def boxes_meet(one: Box, other: Box) -> bool:
-    return one[0].meets(other[0]) and one[1].meets(other[1]) and one[2].meets(other[2]) and one[3].meets(other[3])
+    # Namespaces first: of many rules they tell most apart.
+    return one[3].meets(other[3]) and one[0].meets(other[0]) and one[1].meets(other[1]) and one[2].meets(other[2])
 
 
 def filled(whole: Box, boxes: Sequence[Box]) -> bool:

@@ -68,11 +68,13 @@ def shadowed(schema: FlowSchema, earlier: Iterable[FlowSchema]) -> tuple[FlowSch
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """Schemas in their order, with their rules by whom they are about, each with the place of its schema."""
+    """Schemas in their order, with their rules by whom and which namespace they are about, each with the place of its
+    schema: under each namespace that they name, under `*` those that may be for any, and under None all.
+    """
 
     order: Sequence[FlowSchema]
     parts: Sequence[Sequence[_Part]]
-    about: Mapping[Key, Sequence[tuple[int, _Part]]]
+    about: Mapping[tuple[Key, str | None], Sequence[tuple[int, _Part]]]
 
     @classmethod
     def of(cls, order: Sequence[FlowSchema]) -> Self:
@@ -80,8 +82,8 @@ class Order:
         about = defaultdict(list)
         for place, its in enumerate(parts):
             for part in its:
-                for key in part.keys:
-                    about[key].append((place, part))
+                for at in product(part.keys, {None, *(part.namespaces() or "*")}):
+                    about[at].append((place, part))
         return cls(order, parts, dict(about))
 
     def shadowed(self, place: int, rule: int | None = None) -> tuple[FlowSchema, ...]:
@@ -89,7 +91,10 @@ class Order:
         wanted: list[_Wanted] = []
         own = self.parts[place] if rule is None else self.parts[place][rule : rule + 1]
         for key, target in (piece for part in own for piece in part.pieces()):
-            before = (one for other in covering(key) for one in self.about.get(other, ()) if one[0] < place)
+            scope = None if isinstance(target, NonResourceRule) or target[3].rest else target[3].names
+            names = {None} if scope is None else {"*", *scope}
+            near = product(covering(key), names)
+            before = (one for at in near for one in self.about.get(at, ()) if one[0] < place)
             wanted.append((target, [(at, one) for at, part in before for one in part.meeting(target)]))
             if not _filled(target, [one for _, one in wanted[-1][1]]):
                 return ()
@@ -131,6 +136,13 @@ class _Part:
         for rule in self.urls:
             targets += [NonResourceRule(rule.verbs, (url,)) for url in rule.urls if rule.verbs and _has_paths(url)]
         yield from product(dict.fromkeys(half for key in self.keys for half in halves(key)), targets)
+
+    def namespaces(self) -> frozenset[str]:
+        """All namespaces that it names, `` for what has none; empty where it is for any, or has URLs."""
+        scopes = [one[3] for one in self.boxes]
+        if self.urls or any(one.rest for one in scopes):
+            return frozenset()
+        return frozenset().union(*(one.names for one in scopes))
 
     def meeting(self, target: _Target) -> Sequence[_Target]:
         """Its own targets that may share requests with another one."""

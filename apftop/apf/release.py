@@ -11,17 +11,20 @@ _BOUND = re.compile(r"(>=|<)(\d+)\.(\d+)(?:\.(\d+))?")
 
 
 class Release(NamedTuple):
-    """A Kubernetes release; vendor suffixes (`-eks-1`, `+k3s1`) are left out."""
+    """A Kubernetes release; vendor suffixes (`-eks-1`, `+k3s1`) are left out. `LAST_PATCH` is the last of its minor."""
 
     major: int
     minor: int
     patch: int = 0
 
     def __str__(self) -> str:
-        return f"{self.major}.{self.minor}.{self.patch}"
+        minor = f"{self.major}.{self.minor}"
+        return minor if self.patch == LAST_PATCH else f"{minor}.{self.patch}"
 
 
-LATEST = Release(1, 37)
+LAST_PATCH = 1 << 16
+
+LATEST = Release(1, 37, LAST_PATCH)
 """The newest release whose rules are known here."""
 
 

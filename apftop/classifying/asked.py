@@ -70,6 +70,10 @@ def _way(options: Mapping[str, Any]) -> str:
         raise ParseError(f"{WAYS[ways[0]]} and {WAYS[ways[1]]} each name a request: give one of them")
     if options["user"] is not None and options["account"] is not None:
         raise ParseError("--user and --as both say who asks: give one of them")
+    for name in ("user", "groups", "namespace", "object_name"):
+        # As a variable of a shell is that nobody set.
+        if options[name] == "" or (name == "groups" and "" in options[name]):
+            raise ParseError(f"{FLAGS[name]} is empty: name one, or leave it out")
     way = ways[0] if ways else "requests"
     for name, flag in FLAGS.items():
         if options[name] in (None, ()) or name in TAKES[way]:
@@ -102,8 +106,9 @@ def _by_resource(options: Mapping[str, Any], user: str, groups: tuple[str, ...],
 
 def _by_path(options: Mapping[str, Any], user: str, groups: tuple[str, ...], notes: tuple[str, ...]) -> Asked:
     url, timeout, verb = options["url_path"], options["timeout"], options["verb"] or "GET"
-    path, _, query = url.partition("?")
-    found, query = by_path(verb, path, query.partition("#")[0], user, groups)
+    # What stands behind # stays with the client.
+    path, _, query = url.partition("#")[0].partition("?")
+    found, query = by_path(verb, path, query, user, groups)
     if timeout and (own := timeout_text(Asked("", found, query))):
         raise ParseError(f"the path has the timeout {own} already: leave --timeout out")
     return Asked(f"{verb.upper()} {url}", found, _with_timeout(query, timeout), notes)
@@ -135,6 +140,8 @@ def _in_file(path: Path | None, file: Path | None) -> tuple[Asked, ...]:
         raise Trouble("the requests cannot be read", str(file or path), (error.strerror or "").lower()) from error
     if found is None:
         raise ParseError("name a request: --verb and --resource, --path, --kubectl, or --requests FILE")
+    if not found:
+        raise Trouble("there is no request", str(file or path), "a request has user and verb, and path or resource")
     return found
 
 

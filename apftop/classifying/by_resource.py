@@ -51,6 +51,10 @@ def by_resource(
     its_verb = _verb(verb, named=name != "")
     if its_verb != verb.lower():
         notes.append(f"{verb} is the verb {its_verb}")
+    if bad := next((one for one in (namespace, name) if "/" in one or "%" in one), ""):
+        raise ParseError(f"nothing is named {bad!r}: names have no / and no %")
+    if its_verb == "deletecollection" and name:
+        raise ParseError(f"what deletes {name!r} alone has the verb delete")
     is_namespace = named.plural == "namespaces" and not named.group
     if is_namespace and name and named.subresource in ("", "status", "finalize") and not namespace:
         namespace = name
@@ -105,7 +109,7 @@ def _group_of(named: Named) -> tuple[Named, list[str]]:
     if known is None:
         if named.group is None:
             where = f"taken as one of the core group: name it as {named.plural}.GROUP"
-            return named, [f"{named.plural} is no resource of Kubernetes itself, and {where}"]
+            return named, [f"{named.plural} is not known here, and {where}"]
         return named, []
     its_group = known.api_version.rpartition("/")[0]
     if named.group is not None and named.group not in of_plural(known.name):

@@ -12,8 +12,6 @@ from apftop.classifying.trying import expected_schema, tried_schemas
 from apftop.present import plain
 from apftop.records.classified import Asked, Classified, Expected
 
-__all__ = ["Setting", "classified"]
-
 
 def classified(asked: Asked, setting: Setting, expect: str = "") -> Classified:
     """What a server of the release makes of a request (1.26 to 1.37).

@@ -34,8 +34,13 @@ def identity(user: str | None, account: str | None, groups: tuple[str, ...]) -> 
         notes.append(f"a node's certificate has the group {NODES}")
     every = added_groups(user, groups)
     if added := [one for one in every if one not in groups]:
-        notes.append(f"every server adds {', '.join(added) if groups else 'these groups'}")
+        notes.append(f"every server adds {', '.join(added) if groups else f'these groups{_its_own(user)}'}")
     return user, every, tuple(notes)
+
+
+def _its_own(user: str) -> str:
+    """What is not known of somebody who is neither a service account nor anonymous."""
+    return "" if user == ANONYMOUS or account_of(user) else "; those of its certificate or token are named besides"
 
 
 def _user_of(account: str) -> str:

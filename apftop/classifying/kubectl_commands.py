@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from itertools import takewhile
 
 from apftop.classifying.kubectl_targets import EACH, HOW, OF_EACH, Sent, Target, chosen, each, noted, targets
 from apftop.classifying.kubectl_words import Line
@@ -11,6 +12,12 @@ from apftop.records.parsed import ParseError
 
 PAGE = "500"
 """What kubectl asks for at a time: its --chunk-size."""
+
+WITH_OTHERS = (
+    *("daemonsets", "deployments", "ingresses", "jobs", "namespaces", "persistentvolumeclaims", "replicasets"),
+    *("replicationcontrollers", "serviceaccounts", "services", "statefulsets"),
+)
+"""What kubectl describes with what belongs to it, such as a deployment with its replica sets."""
 
 OF_THE_LIST = "VERSION"
 """Stands for the version of the list that a watch goes on from."""
@@ -23,10 +30,20 @@ def sent(line: Line, namespace: str) -> Iterator[Sent]:
     command, words = line.words[0], line.words[1:]
     send = COMMANDS.get(command)
     if send is None:
-        raise ParseError(f"what `kubectl {command}` sends depends on {NEEDS.get(command, 'more than the line')}: {HOW}")
+        why = f"depends on {NEEDS[command]}" if command in NEEDS else "is not known here"
+        raise ParseError(f"what `kubectl {command}` sends {why}: {HOW}")
     if line.flag("file"):
         raise ParseError(f"what `kubectl {command}` asks for stands in the file: {HOW}")
-    return send(line, words, namespace)
+    requests = send(line, words, namespace)
+    return _of_a_trial(requests) if line.value("trial") not in ("", "none", "server") else requests
+
+
+def _of_a_trial(requests: Iterator[Sent]) -> Iterator[Sent]:
+    """What is sent with --dry-run=client, which changes nothing."""
+    reads = [one for one in requests if one.method == "GET"]
+    if not reads:
+        raise ParseError("with --dry-run=client kubectl asks for nothing but what the server has")
+    return iter(reads)
 
 
 NEEDS = {
@@ -67,45 +84,57 @@ def _get_one(line: Line, target: Target, namespace: str) -> Iterator[Sent]:
             query = {"fieldSelector": f"metadata.name={name}", "resourceVersion": "0", "watch": "true"}
             yield Sent("GET", one.path(namespace), query)
         return
-    page = line.value("chunk") or PAGE
-    yield Sent("GET", one.path(namespace), {**chosen(line), **({"limit": page} if page != "0" else {})})
+    yield Sent("GET", one.path(namespace), {**chosen(line), **_paged(line)})
     if line.flag("watch"):
         query = {**chosen(line), "resourceVersion": OF_THE_LIST, "watch": "true"}
         yield Sent("GET", one.path(namespace), query, (f"{OF_THE_LIST} stands for that of the list before",))
 
 
-def _describe(line: Line, words: tuple[str, ...], namespace: str) -> Iterator[Sent]:
-    for target in targets(words):
-        yield from noted(target, _describe_one(line, target, namespace))
+def _paged(line: Line) -> dict[str, str]:
+    page = line.value("chunk") or PAGE
+    return {"limit": page} if page != "0" else {}
 
 
-def _describe_one(line: Line, target: Target, namespace: str) -> Iterator[Sent]:
+def _of_each(one: Callable[[Line, Target, str], Iterator[Sent]]) -> Sends:
+    """What is sent for a whole line, by what is sent for each of its targets."""
+
+    def send(line: Line, words: tuple[str, ...], namespace: str) -> Iterator[Sent]:
+        for target in targets(words):
+            yield from noted(target, one(line, target, namespace))
+
+    return send
+
+
+def _describe(line: Line, target: Target, namespace: str) -> Iterator[Sent]:
     one, name = target.resource, target.name
     notes: tuple[str, ...] = ()
     if not name:
-        yield Sent("GET", one.path(namespace), {**chosen(line), "limit": PAGE})
+        yield Sent("GET", one.path(namespace), {**chosen(line), **_paged(line)})
         if one.namespaced and not namespace:
             # The namespaces of what is found are not known.
             return
         name, notes = EACH, OF_EACH
-    yield Sent("GET", one.path(namespace, name), {}, notes)
+    also = ("a list of what belongs to it follows",) if one.name in WITH_OTHERS else ()
+    yield Sent("GET", one.path(namespace, name), {}, (*notes, *also))
+    if one.name == "nodes":
+        lease = Resource("leases", "coordination.k8s.io/v1", namespaced=True).path("kube-node-lease", name)
+        alive = f"spec.nodeName={name},status.phase!=Failed,status.phase!=Succeeded"
+        yield Sent("GET", lease, {}, notes)
+        yield Sent("GET", "/api/v1/pods", {"fieldSelector": alive, **_paged(line)}, notes)
+    if line.flag("no events"):
+        return
     events = Resource("events", "v1", namespaced=True)
-    query = {"fieldSelector": f"involvedObject.name={name}", "limit": PAGE}
+    query = {"fieldSelector": f"involvedObject.name={name}", **_paged(line)}
     yield Sent("GET", events.path(namespace if one.namespaced else ""), query, notes)
 
 
-def _delete(line: Line, words: tuple[str, ...], namespace: str) -> Iterator[Sent]:
-    for target in targets(words):
-        yield from noted(target, _delete_one(line, target, namespace))
-
-
-def _delete_one(line: Line, target: Target, namespace: str) -> Iterator[Sent]:
+def _delete(line: Line, target: Target, namespace: str) -> Iterator[Sent]:
     one = target.resource
     for name, notes in each(line, target, namespace, needed="what to delete"):
         if notes:
             yield Sent("GET", one.path(namespace), chosen(line))
         yield Sent("DELETE", one.path(namespace, name), {}, notes)
-        if not line.flag("no wait"):
+        if not (line.flag("no wait") or line.value("trial") not in ("", "none")):
             yield Sent(
                 "GET", one.path(namespace, name), {}, (*notes, "if it is there still, a list and a watch of it follow")
             )
@@ -122,12 +151,12 @@ def _create(line: Line, words: tuple[str, ...], namespace: str) -> Iterator[Sent
 
 
 def _change(line: Line, words: tuple[str, ...], namespace: str) -> Iterator[Sent]:
-    # What follows the first target are labels and the like.
-    named = words[:1] if words and ("/" in words[0] or line.flag("each") or line.flag("selector")) else words[:2]
-    if len(named) == 2 and ("=" in named[1] or named[1].endswith("-")):
-        named = named[:1]
-    for target in targets(named):
-        yield from noted(target, _change_one(line, target, namespace))
+    yield from _of_each(_change_one)(line, _named(words), namespace)
+
+
+def _named(words: tuple[str, ...]) -> tuple[str, ...]:
+    """The words before labels and the like."""
+    return tuple(takewhile(lambda word: "=" not in word and not word.endswith("-"), words))
 
 
 def _change_one(line: Line, target: Target, namespace: str) -> Iterator[Sent]:
@@ -144,27 +173,27 @@ def _of_nodes(line: Line, words: tuple[str, ...], namespace: str) -> Iterator[Se
     """cordon, uncordon, taint."""
     if words[:1] in (("node",), ("nodes",)):
         words = words[1:]
-    if not words:
+    names = _named(words)
+    if not names:
         raise ParseError("the name of the node is missing")
-    yield from _change(line, (f"nodes/{words[0].rpartition('/')[2]}",), namespace)
+    yield from _change(line, tuple(f"nodes/{name.rpartition('/')[2]}" for name in names), namespace)
 
 
 def _drain(line: Line, words: tuple[str, ...], namespace: str) -> Iterator[Sent]:
     yield from _of_nodes(line, words, namespace)
-    node = words[0].rpartition("/")[2]
-    selectors = {"fieldSelector": f"spec.nodeName={node}", "labelSelector": line.value("pods"), "limit": PAGE}
-    query = {key: value for key, value in selectors.items() if value}
     then = "each pod that is found is then evicted in its namespace: --verb create --resource pods/eviction"
-    yield Sent("GET", "/api/v1/pods", query, (then,))
+    for word in words:
+        node = word.rpartition("/")[2]
+        selectors = {"fieldSelector": f"spec.nodeName={node}", "labelSelector": line.value("pods"), **_paged(line)}
+        query = {key: value for key, value in selectors.items() if value}
+        yield Sent("GET", "/api/v1/pods", query, (then,))
 
 
-def _scale(line: Line, words: tuple[str, ...], namespace: str) -> Iterator[Sent]:
-    for target in targets(words):
-        if not target.name:
-            raise ParseError("the name of what to scale is missing")
-        one, name = target.resource, target.name
-        requests = (Sent("GET", one.path(namespace, name)), Sent("PATCH", one.path(namespace, name, "scale")))
-        yield from noted(target, iter(requests))
+def _scale(line: Line, target: Target, namespace: str) -> Iterator[Sent]:
+    if not target.name:
+        raise ParseError("the name of what to scale is missing")
+    yield Sent("GET", target.resource.path(namespace, target.name))
+    yield Sent("PATCH", target.resource.path(namespace, target.name, "scale"))
 
 
 def _rollout(line: Line, words: tuple[str, ...], namespace: str) -> Iterator[Sent]:
@@ -224,6 +253,8 @@ def _auth(line: Line, words: tuple[str, ...], namespace: str) -> Iterator[Sent]:
 
 def _paths(*paths: str) -> Sends:
     def send(line: Line, words: tuple[str, ...], namespace: str) -> Iterator[Sent]:
+        if words:
+            raise ParseError(f"what `kubectl {line.words[0]} {words[0]}` sends is not known here: {HOW}")
         return (Sent("GET", path) for path in paths)
 
     return send
@@ -231,13 +262,13 @@ def _paths(*paths: str) -> Sends:
 
 COMMANDS: Mapping[str, Sends] = {
     "get": _get,
-    "describe": _describe,
-    "delete": _delete,
+    "describe": _of_each(_describe),
+    "delete": _of_each(_delete),
     "create": _create,
     **dict.fromkeys(("patch", "label", "annotate", "edit"), _change),
     **dict.fromkeys(("cordon", "uncordon", "taint"), _of_nodes),
     "drain": _drain,
-    "scale": _scale,
+    "scale": _of_each(_scale),
     "rollout": _rollout,
     "logs": _of_a_pod("log", "GET"),
     # Older ones than 1.31 send a POST; flow control sees neither.

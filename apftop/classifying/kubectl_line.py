@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from urllib.parse import unquote, urlencode
 
 from apftop.apf.attributes import attributes
+from apftop.apf.durations import go_duration_ns
 from apftop.apf.identity import impersonated_groups
 from apftop.classifying.kubectl_commands import sent
 from apftop.classifying.kubectl_words import taken_apart
@@ -26,11 +27,10 @@ def kubectl_requests(text: str, user: str, groups: tuple[str, ...], namespace: s
         raise ParseError("--as-group goes with --as")
     if line.value("user"):
         user, groups = line.value("user"), impersonated_groups(line.value("user"), line.values.get("groups", ()))
-    given = line.value("namespace") or namespace
+    given, timeout = line.value("namespace") or namespace, _timeout(line.value("timeout"))
     asked: list[Asked] = []
     for one in sent(line, "" if line.flag("all") else given or "default"):
-        timeout = line.value("timeout")
-        query = urlencode({**one.query, **({"timeout": timeout} if timeout and timeout != "0" else {})})
+        query = urlencode({**one.query, **({"timeout": timeout} if timeout else {})})
         bare, _, own = one.path.partition("?")
         whole = "&".join(part for part in (own, query) if part)
         found = attributes(one.method, unquote(bare), whole, user, groups)
@@ -39,6 +39,15 @@ def kubectl_requests(text: str, user: str, groups: tuple[str, ...], namespace: s
             notes = (*notes, "no -n is given, so it is the namespace default unless the context names another")
         asked.append(Asked(f"{one.method} {bare}" + (f"?{whole}" if whole else ""), found, whole, notes))
     return tuple(_named_apart(asked))
+
+
+def _timeout(text: str) -> str:
+    """What --request-timeout makes of the requests: a bare number is of seconds, and 0 stands for none."""
+    text = f"{text}s" if text.isdecimal() else text
+    nanoseconds = go_duration_ns(text) if text else 0
+    if nanoseconds is None:
+        raise ParseError(f"--request-timeout is a duration such as 10s, not {text!r}")
+    return text if nanoseconds else ""
 
 
 def _named_apart(asked: Iterable[Asked]) -> Iterator[Asked]:

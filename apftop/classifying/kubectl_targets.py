@@ -63,11 +63,11 @@ def known(kind: str, name: str = "") -> Target:
     """The resource of a name as kubectl takes it. Raises ParseError for a bare name that nobody knows."""
     found = resource(kind)
     if found is None:
-        raise ParseError(f"{kind!r} is no resource of Kubernetes itself: name it as PLURAL.GROUP, or {HOW}")
+        raise ParseError(f"{kind!r} is none of the resources that are known here: name it as PLURAL.GROUP, or {HOW}")
     group = found.api_version.rpartition("/")[0]
     if group in of_plural(found.name):
         return Target(found, name)
-    return Target(found, name, (f"{found.name}.{group} is not of Kubernetes itself, and taken to be in namespaces",))
+    return Target(found, name, (f"{found.name}.{group} is not known here, and taken to be in namespaces",))
 
 
 def noted(target: Target, requests: Iterator[Sent]) -> Iterator[Sent]:

@@ -8,6 +8,17 @@ from dataclasses import dataclass
 
 from apftop.records.parsed import ParseError
 
+_OF_NO_MATTER = (
+    *("-o", "-c", "-s", "-v", "-p", "-L", "--output", "--container", "--context", "--kubeconfig", "--cluster"),
+    *("--user", "--server", "--v", "--vmodule", "--token", "--username", "--password", "--cache-dir"),
+    *("--certificate-authority", "--client-certificate", "--client-key", "--tls-server-name", "--as-uid"),
+    *("--as-user-extra", "--profile", "--profile-output", "--log-flush-frequency", "--sort-by", "--tail"),
+    *("--since", "--since-time", "--limit-bytes", "--max-log-requests", "--pod-running-timeout", "--patch"),
+    *("--patch-file", "--type", "--replicas", "--current-replicas", "--resource-version", "--image"),
+    *("--grace-period", "--timeout", "--template", "--label-columns", "--field-manager", "--overrides"),
+    *("--revision", "--to-revision", "--from", "--address", "--port", "--skip-wait-for-delete-timeout"),
+    *("--kuberc", "--duration", "--audience", "--bound-object-kind", "--bound-object-name", "--bound-object-uid"),
+)
 VALUED = {
     "-n": "namespace",
     "--namespace": "namespace",
@@ -25,23 +36,7 @@ VALUED = {
     "-k": "file",
     "--kustomize": "file",
     "--pod-selector": "pods",
-    **dict.fromkeys(("-o", "-c", "-s", "-v", "-p", "-L", "--output", "--container", "--context", "--kubeconfig"), ""),
-    **dict.fromkeys(("--cluster", "--user", "--server", "--v", "--vmodule", "--token", "--username", "--password"), ""),
-    **dict.fromkeys(
-        ("--cache-dir", "--certificate-authority", "--client-certificate", "--client-key", "--tls-server-name"), ""
-    ),
-    **dict.fromkeys(
-        ("--as-uid", "--as-user-extra", "--profile", "--profile-output", "--log-flush-frequency", "--sort-by"), ""
-    ),
-    **dict.fromkeys(
-        ("--tail", "--since", "--since-time", "--limit-bytes", "--max-log-requests", "--pod-running-timeout"), ""
-    ),
-    **dict.fromkeys(
-        ("--patch", "--patch-file", "--type", "--replicas", "--current-replicas", "--resource-version"), ""
-    ),
-    **dict.fromkeys(("--image", "--grace-period", "--timeout", "--template", "--label-columns", "--field-manager"), ""),
-    **dict.fromkeys(("--overrides", "--revision", "--to-revision", "--from", "--address", "--port"), ""),
-    **dict.fromkeys(("--skip-wait-for-delete-timeout"), ""),
+    **dict.fromkeys(_OF_NO_MATTER, ""),
 }
 """Options that have a value, and what they say of requests; nothing where the name is empty."""
 
@@ -55,7 +50,7 @@ FLAGS = {
     "--list": "list",
 }
 
-UNSET = {"--wait": "no wait"}
+UNSET = {"--wait": "no wait", "--show-events": "no events"}
 """Flags that say something where they are false."""
 
 PLAIN = {"logs": ("-f", "-p")}
@@ -100,6 +95,9 @@ def taken_apart(text: str) -> Line:
                 if given is None:
                     raise ParseError(f"{name} lacks its value")
                 values.setdefault(VALUED[name], []).append(given)
+            elif name == "--dry-run":
+                # Its value never stands apart.
+                values.setdefault("trial", []).append(value or "client")
             # Any other option is taken as one without a value: it changes no request that is told of here.
             elif its := (UNSET if value == "false" else FLAGS).get(name):
                 values.setdefault(its, [])

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 import msgspec
 
-from apftop.apf.identity import added_groups
 from apftop.classifying.by_path import by_path
 from apftop.classifying.by_resource import by_resource
+from apftop.classifying.identity import Who, identity
 from apftop.parse.documents import decoded
 from apftop.records.classified import Asked
 from apftop.records.parsed import ParseError
@@ -21,8 +21,8 @@ def read_requests(body: bytes) -> tuple[Asked, ...]:
     """The requests of a file; raises ParseError that names the one that is wrong.
 
     A request with a `path` is what a server makes of it, and one with a `resource` what it says; without `apiGroup` the
-    group is that of Kubernetes' own resource. Without `groups` those are taken that every server adds; an empty list is
-    taken as it is.
+    group is that of Kubernetes' own resource. Without `groups` those are taken that its credentials have anyway; an
+    empty list is taken as it is.
     """
     documents = [one for one in decoded(body) if one is not None]
     found = documents[0] if len(documents) == 1 else documents
@@ -50,22 +50,25 @@ def _asked(number: int, one: object) -> Asked:
         raise ParseError(f"{label}: groups is no list of texts")
     if not texts["verb"] or not (texts["path"] or texts["resource"]):
         raise ParseError(f"{label}: {SHOULD}")
-    its = added_groups(texts["user"]) if groups is None else tuple(groups)
-    notes: tuple[str, ...] = ()
+    user, its, notes = _who(one.get("user"), groups)
+    more: tuple[str, ...] = ()
     try:
         if texts["resource"]:
             group = texts["apiGroup"] if one.get("apiGroup") is not None else None
             resource = "/".join(part for part in (texts["resource"], texts["subresource"]) if part)
-            request, notes = by_resource(
-                texts["verb"], resource, group, texts["namespace"], texts["name"], texts["user"], its
-            )
+            request, more = by_resource(texts["verb"], resource, group, texts["namespace"], texts["name"], user, its)
             query = texts["query"]
         else:
-            path, _, query = texts["path"].partition("?")
-            request, query = by_path(texts["verb"], path, texts["query"] or query, texts["user"], its)
+            path, _, query = texts["path"].partition("#")[0].partition("?")
+            request, query = by_path(texts["verb"], path, texts["query"] or query, user, its)
     except ParseError as error:
         raise ParseError(f"{label}: {error}") from None
-    return Asked(texts["id"] or str(number), request, query, notes)
+    return Asked(texts["id"] or str(number), request, query, (*notes, *more))
+
+
+def _who(user: str | None, groups: list[str] | None) -> Who:
+    """The one who asks: in exactly the groups that are given, where any list is."""
+    return identity(user, None, ()) if groups is None else (user or "", tuple(groups), ())
 
 
 def _text(label: str, key: str, value: object) -> str:

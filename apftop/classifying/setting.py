@@ -16,14 +16,15 @@ SERVER_TIMEOUT_S = 60.0
 class Setting:
     """The policy, one server's seats and flags, and what it knows of the stored objects.
 
-    `nominal` are seats by level. `objects`, `average_bytes` and `watchers` are of the resource that is asked for, None
-    where nobody told.
+    `nominal` are seats by level, and `gates` the feature gates that the server names. `objects`, `average_bytes` and
+    `watchers` are of the resource that is asked for, None where nobody told.
     """
 
     classifier: Classifier
     release: Release
     nominal: Mapping[str, float] = field(default_factory=dict)
     request_timeout_s: float = SERVER_TIMEOUT_S
+    gates: Mapping[str, bool] = field(default_factory=dict)
     objects: int | None = None
     average_bytes: int | None = None
     watchers: int | None = None

@@ -8,7 +8,7 @@ from textwrap import wrap
 from apftop.apf.attributes import Attributes
 from apftop.classifying.probed import probed_text
 from apftop.classifying.resources import of_plural
-from apftop.classifying.words import SHOWN, listed
+from apftop.classifying.words import listed
 from apftop.present import plain, seconds
 from apftop.records.classified import Classified, Expected, Tried
 from apftop.records.probed import Heard
@@ -17,6 +17,7 @@ WIDTH = 80
 MOST = 8
 """Ways to miss that are told before the others are counted."""
 
+OUTCOMES = {"matched": "matches", "missed": "does not match", "dangling": "left out", "after": "not asked"}
 _LABEL = 13
 
 
@@ -177,7 +178,7 @@ def _group(those: Sequence[Tried], why: tuple[str, ...]) -> Iterator[str]:
 
 
 def _names(those: Sequence[Tried]) -> str:
-    return listed((f"{plain(one.schema)} ({one.precedence})" for one in those), SHOWN)
+    return listed(f"{plain(one.schema)} ({one.precedence})" for one in those)
 
 
 def _counted(those: Sequence[Tried]) -> str:
@@ -188,15 +189,12 @@ def _all(one: Classified) -> Iterator[str]:
     yield "flow schemas in the order in which they are tried:"
     for tried in one.tried:
         yield from _wrapped(
-            f"{tried.precedence:>5}  {plain(tried.schema)} -> {plain(tried.level)}: {HEARD[tried.outcome]}",
+            f"{tried.precedence:>5}  {plain(tried.schema)} -> {plain(tried.level)}: {OUTCOMES[tried.outcome]}",
             "  ",
             "    ",
         )
         for line in tried.why:
             yield from _wrapped(line, " " * 9, " " * 11)
-
-
-HEARD = {"matched": "matches", "missed": "does not match", "dangling": "left out", "after": "not asked"}
 
 
 def _row(label: str, text: str) -> Iterator[str]:

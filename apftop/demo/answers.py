@@ -8,11 +8,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import parse_qs, unquote, urlsplit
 
+from apftop.apf.identity import impersonated_groups
 from apftop.demo import documents, dumps, exposition, metrics
 from apftop.demo.documents import CALLBACKS, LEASES, PLURALS, SLICES
 from apftop.demo.objects import API_VERSION, Json, uid
 from apftop.demo.plane import ControlPlane
 from apftop.demo.request import Request
+from apftop.demo.scenario import Reader
 from apftop.demo.server import Server
 
 DUMPS = "/debug/api_priority_and_fairness/"
@@ -26,13 +28,17 @@ HANDLER_S = {"/metrics": 0.024, f"{DUMPS}dump_queues": 0.005, f"{DUMPS}dump_requ
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A GET: its path, decoded, its query as it was sent and taken apart, and what of its headers counts."""
+    """A GET: its path, decoded, its query as it was sent and taken apart, and what of its headers counts.
+
+    `who` is the one whom it impersonates, with all groups; None where it is the reader's own.
+    """
 
     path: str
     query: str
     options: Mapping[str, list[str]]
     accept: str
     gzip: bool
+    who: Reader | None = None
 
     @property
     def watches(self) -> bool:
@@ -59,12 +65,14 @@ class Reply:
     bookmark: bytes = b""
 
 
-def question(target: str, headers: Mapping[str, str]) -> Question:
-    """The question of a request line's target and of headers by their lower-case names."""
+def question(target: str, headers: Mapping[str, str], groups: tuple[str, ...] = ()) -> Question:
+    """The question of a request line's target, of headers by their lower-case names, and of impersonated groups."""
     parts = urlsplit(target)
     options = parse_qs(parts.query, keep_blank_values=True)
     packed = "gzip" in headers.get("accept-encoding", "")
-    return Question(unquote(parts.path), parts.query, options, headers.get("accept", ""), packed)
+    user = headers.get("impersonate-user")
+    who = None if user is None else Reader(user, impersonated_groups(user, groups))
+    return Question(unquote(parts.path), parts.query, options, headers.get("accept", ""), packed, who)
 
 
 def reply(plane: ControlPlane, server: Server, request: Request, asked: Question) -> Reply:

@@ -21,7 +21,7 @@ from apftop.demo.inflight import Inflight
 from apftop.demo.level import Level
 from apftop.demo.request import Request
 from apftop.demo.retry_after import RetryAfter
-from apftop.demo.scenario import Scenario
+from apftop.demo.scenario import Reader, Scenario
 from apftop.demo.traffic import Traffic
 
 REQUEST_TIMEOUT_S = 60.0
@@ -114,13 +114,14 @@ class Server:
             happens(subject)
         self._lived_ns = max(self._lived_ns, until)
 
-    def enter(self, path: str, query: str) -> Request:
-        """A GET of the reader arrives now.
+    def enter(self, path: str, query: str, who: Reader | None = None) -> Request:
+        """A GET of the reader arrives now, or of somebody whom the reader impersonates, with all groups.
 
         It executes until `leave`, or waits and then starts or gives up in the course of time, or is refused.
         """
-        reader = self.reader
-        asked = attributes("GET", path, query, reader.user, (*reader.groups, *groups_by_name(reader.user)))
+        reader = self.reader if who is None else who
+        groups = reader.groups if who is not None else (*reader.groups, *groups_by_name(reader.user))
+        asked = attributes("GET", path, query, reader.user, groups)
         cost = self._cost(asked, query, 0)
         request = Request(asked, cost, None, _wait_limit_ns(REQUEST_TIMEOUT_S))
         self._take(request)

@@ -39,11 +39,13 @@ class Shell:
         """Answer one request; whether the connection can take another."""
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
         method, _, rest = head[0].partition(" ")
-        headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in head[1:])}
+        lines = [(name.lower(), value.strip()) for name, _, value in (line.partition(":") for line in head[1:])]
+        headers = dict(lines)
         if method != "GET":
             writer.write(_head(Reply(405, "text/plain", b"", (("Allow", "GET"),)), "0"))
             return False
-        asked = question(rest.rpartition(" ")[0], headers)
+        groups = tuple(value for name, value in lines if name == "impersonate-group")
+        asked = question(rest.rpartition(" ")[0], headers, groups)
         answer = await self._answer(asked)
         if answer.bookmark:
             await self._watch(asked, answer, reader, writer)
@@ -56,7 +58,7 @@ class Shell:
         """Let the question through the server as a request of its own; it waits where the server makes it wait."""
         server = self._server
         server.advance(self._clock())
-        request = server.enter(asked.path, asked.query)
+        request = server.enter(asked.path, asked.query, asked.who)
         while request.state == "waiting":
             await asyncio.sleep(LOOK_AGAIN_S)
             server.advance(self._clock())

@@ -10,25 +10,22 @@ from typing import Any
 
 import click
 
-from apftop.apf.release import LATEST, Release, parse_release
+from apftop.apf.release import LAST_PATCH, LATEST, Release, parse_release
 from apftop.cli_options import asks_servers
 from apftop.errors import UNREAD, Trouble
-from apftop.fetch import Turn, run
 from apftop.lint.all import linted
 from apftop.lint.document import document
 from apftop.lint.explain import explained, listed
-from apftop.lint.gather import as_built, objects_of, policy_of
-from apftop.lint.policy import Objects
+from apftop.lint.gather import objects_of, policy_of, untouched
 from apftop.lint.sarif import sarif
-from apftop.lint.sources import Source, from_paths, from_servers, with_objects
+from apftop.lint.sources import Source, from_cluster, from_paths, with_objects
 from apftop.lint.starter import wish_of
 from apftop.lint.starter_text import starter_text
 from apftop.lint.text import lines
 from apftop.output import complain, write
 from apftop.present import json_text
 from apftop.records.linting import GRAVITIES, Linted
-from apftop.records.raw import OBJECTS, Endpoint
-from apftop.report.looking import manner_of_looks, servers
+from apftop.report.looking import servers
 
 SEATS = 600
 """Seats of a server with default flags: 400 and 200 requests in flight."""
@@ -51,7 +48,7 @@ def lint(paths: tuple[Path, ...], options: Mapping[str, Any]) -> int:
 
 
 def _judged(paths: tuple[Path, ...], options: Mapping[str, Any]) -> int:
-    live = _live(options) if options["live"] or asks_servers(options) else None
+    live = from_cluster(servers(options)) if options["live"] or asks_servers(options) else None
     if live is None and not paths:
         raise click.UsageError("name files or folders, or ask a cluster with --live")
     given = _of_files(paths) if paths else live or Source()
@@ -90,25 +87,23 @@ def _told(options: Mapping[str, Any]) -> str | None:
 
 def _linted(given: Source, there: Source | None, options: Mapping[str, Any]) -> Linted:
     """By flags, else by what the servers say that run the policy or will run it, else by default."""
-    flag = target_of(options["target"])
     told = [one for one in (there, given) if one is not None]
-    target, target_by = (
-        next(((one.release, one.by) for one in told if one.release is not None), (LATEST, "default"))
-        if flag is None
-        else (flag, "--target")
+    releases = (
+        (target_of(options["target"]), "--target"),
+        *((one.release, one.by) for one in told),
+        (LATEST, "default"),
     )
-    concurrency, concurrency_by = (
-        next(((one.concurrency, one.by) for one in told if one.concurrency is not None), (SEATS, "default"))
-        if options["seats"] is None
-        else (options["seats"], "--seats")
-    )
-    before = objects_of(there.documents) if there is not None else as_built(target)
-    if there is None and given.whole:
+    target, target_by = next((release, by) for release, by in releases if release is not None)
+    numbers = ((options["seats"], "--seats"), *((one.concurrency, one.by) for one in told), (SEATS, "default"))
+    concurrency, concurrency_by = next((seats, by) for seats, by in numbers if seats is not None)
+    if there is None:
         # Objects of a cluster by themselves change nothing.
-        before = objects_of(given.documents)
+        before = objects_of(given.documents) if given.whole else untouched(target)
+    else:
+        before = objects_of(there.documents)
     policy = policy_of(
         given.documents,
-        before if before.schemas or before.levels else Objects(),
+        before,
         target,
         concurrency,
         whole=given.whole,
@@ -122,18 +117,13 @@ def _of_files(paths: tuple[Path, ...]) -> Source:
     return with_objects(from_paths(paths), ", ".join(map(str, paths)))
 
 
-def _live(options: Mapping[str, Any]) -> Source:
-    at = servers(options)
-    samples = run(at.accesses, [Turn((Endpoint.METRICS, *OBJECTS))], manner_of_looks())
-    complain(at.notes)
-    return with_objects(from_servers(samples), at.source)
-
-
 def target_of(text: str | None) -> Release | None:
-    """The release that `--target` names; raises UsageError where it names none."""
+    """The release that `--target` names, a minor one by its last patch; raises UsageError where it names none."""
     if text is None:
         return None
     release = parse_release(text)
     if release is None or release.major != 1:
         raise click.UsageError(f"--target is a release such as 1.34, not {text!r}")
+    if text.count(".") == 1:
+        release = release._replace(patch=LAST_PATCH)
     return release

@@ -8,9 +8,9 @@ from apftop.apf.allocation import LEVEL_SEAT_CAP_SINCE, SEAT_CAP, level_seat_cap
 from apftop.apf.levels import Levels
 from apftop.apf.objects import CATCH_ALL, EXEMPT
 from apftop.apf.release import holds
-from apftop.lint.changed import is_old
 from apftop.lint.nominal import limits_of
 from apftop.lint.policy import Noun, Policy
+from apftop.lint.unchanged import is_old
 from apftop.records.linting import Fault
 
 LEVEL: Noun = "PriorityLevelConfiguration"
@@ -73,7 +73,8 @@ def _final_seats(policy: Policy) -> Iterator[Fault]:
         cap = SEAT_CAP
         if holds(policy.target, LEVEL_SEAT_CAP_SINCE):
             cap = min(level_seat_cap(limit.nominal, level.queuing.hand_size), cap)
-        if limit.nominal and limit.lower < cap:
+        # With a limit of 0 nothing leaves a queue, so nothing is cut to it.
+        if limit.nominal and max(limit.lower, 1) < cap:
             text = (
                 f"its limit may fall to {limit.lower} seats, and a write that many watch takes up to {cap}: what is "
                 "cut off such a write stays in the level's demand until the server restarts"

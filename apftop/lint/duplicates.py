@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from apftop.lint.fates import same_spec
 from apftop.lint.policy import Document, Policy
+from apftop.lint.unchanged import same_spec
 from apftop.present import plain
 from apftop.records.linting import Fault
 

@@ -9,7 +9,7 @@ from apftop.findings.policies.exempt import broad
 from apftop.findings.policies.owners import as_built
 from apftop.lint.policy import Policy
 from apftop.present import plain
-from apftop.records.linting import Fault
+from apftop.records.linting import Fault, Gravity
 from apftop.rules import rules
 
 
@@ -24,14 +24,12 @@ def exempting(policy: Policy) -> Iterator[Fault]:
             continue
         who = ", ".join(dict.fromkeys(plain(one.name) if one.name != "*" else "everybody" for one in meant))
         groups, verbs = broad(schema)
+        gravity: Gravity = "error" if groups else "warning"
+        text = f"it sends some requests of {who} to the exempt level: nothing limits these"
         if groups:
             text = f"it sends {who} to the exempt level: nothing limits their {', '.join(verbs)} requests"
-            advice = "name single accounts, or use a level with a limit"
-            yield document.fault("broad-exempt", "error", text, advice, "spec.rules")
-        else:
-            text = f"it sends some requests of {who} to the exempt level: nothing limits these"
-            advice = "name single accounts, or use a level with a limit"
-            yield document.fault("broad-exempt", "warning", text, advice, "spec.rules")
+        advice = "name single accounts, or use a level with a limit"
+        yield document.fault("broad-exempt", gravity, text, advice, "spec.rules")
 
 
 def _is_broad(subject: Subject) -> bool:

@@ -15,11 +15,12 @@ from dataclasses import replace
 from itertools import chain
 
 from apftop.apf.builtins import builtin_levels, builtin_schemas, mandatory_level
-from apftop.apf.objects import EXEMPT, MANDATORY, FlowSchema, Meta, PriorityLevelConfiguration
+from apftop.apf.objects import EXEMPT, MANDATORY, FlowSchema, PriorityLevelConfiguration
 from apftop.apf.release import Release, holds
 from apftop.findings.changes.patches import KEPT
 from apftop.lint.fields import value_faults
 from apftop.lint.policy import Document, Noun, Policy
+from apftop.lint.unchanged import Made, same_spec
 from apftop.lint.validity import spec_faults
 from apftop.lint.versions import EXEMPT_SINCE, version_faults
 from apftop.records.linting import Fate, Fault, Gravity
@@ -31,7 +32,6 @@ OFF = f"set the annotation {KEPT} to false first, then change the spec"
 
 _TRUE = frozenset({"1", "t", "T", "TRUE", "true", "True"})
 _FALSE = frozenset({"0", "f", "F", "FALSE", "false", "False"})
-Made = FlowSchema | PriorityLevelConfiguration
 
 
 def fates_of(policy: Policy) -> Mapping[str, Fate]:
@@ -154,12 +154,6 @@ def _builtin(made: Made, target: Release) -> Made | None:
     if isinstance(made, FlowSchema):
         return builtin_schemas(target).get(made.name)
     return builtin_levels().get(made.name)
-
-
-def same_spec(one: Made, other: Made) -> bool:
-    """Whether two objects of one kind have the same spec, whatever their metadata and status."""
-    nobody = Meta("")
-    return replace(one, meta=nobody, conditions=()) == replace(other, meta=nobody, conditions=())
 
 
 def _before(made: Made, policy: Policy) -> Made | None:

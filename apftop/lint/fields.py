@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from apftop.lint.policy import Document, Noun, Policy
+from apftop.lint.raw_fields import mapping_at, values_in
 from apftop.present import plain
 from apftop.records.linting import Fault
 
@@ -94,8 +95,7 @@ def fields(policy: Policy) -> Iterator[Fault]:
 def value_faults(document: Document) -> Iterator[Fault]:
     """Values of one object that servers refuse: numbers that are too large, labels and annotations of a wrong form."""
     yield from _too_large(document)
-    metadata = document.fields.get("metadata")
-    if isinstance(metadata, Mapping):
+    if metadata := mapping_at(document.fields, "metadata"):
         yield from _labels(document, metadata.get("labels"))
         yield from _annotations(document, metadata.get("annotations"))
 
@@ -121,14 +121,8 @@ def _unknown(document: Document, value: object, known: Mapping[str, Any], at: st
 
 
 def _too_large(document: Document) -> Iterator[Fault]:
-    pending: list[tuple[str, object]] = [("spec", document.fields.get("spec"))]
-    while pending:
-        at, value = pending.pop()
-        if isinstance(value, Mapping):
-            pending += ((f"{at}.{key}", inner) for key, inner in value.items())
-        elif isinstance(value, list):
-            pending += ((f"{at}[{number}]", inner) for number, inner in enumerate(value))
-        elif isinstance(value, int) and not -LARGEST - 1 <= value <= LARGEST:
+    for at, value in values_in("spec", document.fields.get("spec")):
+        if isinstance(value, int) and not -LARGEST - 1 <= value <= LARGEST:
             text = f"{plain(at)} is {value}, more than the 32 bits of the field hold"
             yield document.fault("invalid-number", "error", text, "servers refuse it", at)
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from apftop.lint.places import Outline, Places, outline_of, places_of
 from apftop.lint.policy import Document, Noun
+from apftop.lint.raw_fields import text_at, value_at, values_in
 from apftop.parse.documents import Item, read_documents
 from apftop.parse.fields import FieldError
 from apftop.parse.objects import GROUP, config_of, is_apf, schema_of
@@ -52,6 +55,10 @@ def read_file(name: str, body: bytes) -> tuple[tuple[Document, ...], tuple[Fault
             continue
         try:
             if not is_apf(item):
+                if _is_of_kubernetes(group := item.api_version.rpartition("/")[0]):
+                    text = f"there is no kind {kind} in {plain(group) or 'v1'}"
+                    unread = Document(kind, _name(item), item.api_version, item.fields, name, places.lines)
+                    faults.append(unread.fault("unknown-kind", "error", text, f"write {GROUP}", "apiVersion"))
                 continue
         except FieldError as error:
             advice = "servers refuse it: say the version, such as flowcontrol.apiserver.k8s.io/v1"
@@ -71,6 +78,11 @@ def _is_ours(item: Item) -> bool:
 
 def _is_misspelt(item: Item) -> bool:
     return item.api_version.startswith(f"{GROUP}/") and item.kind not in (f"{kind}List" for kind in KINDS)
+
+
+def _is_of_kubernetes(group: str) -> bool:
+    """Whether an API group is one of Kubernetes, or ours misspelt; anybody may have a kind of any name in another."""
+    return not group or group.endswith(".k8s.io") or bool(difflib.get_close_matches(group, [GROUP], cutoff=0.8))
 
 
 def _document(name: str, kind: Noun, item: Item, places: Places) -> tuple[Document | None, Sequence[Fault]]:
@@ -97,21 +109,11 @@ def _twice(document: Document, places: Places) -> Iterator[Fault]:
 
 def _templated(fields: Mapping[object, object]) -> str | None:
     """The place of a part of a template that happens to be YAML; None if there is none."""
-    metadata = fields.get("metadata")
-    pending = [("metadata.name", metadata.get("name") if isinstance(metadata, Mapping) else None)]
-    pending.append(("spec", fields.get("spec")))
-    while pending:
-        place, value = pending.pop()
-        if isinstance(value, str) and TEMPLATE in value:
-            return place
-        if isinstance(value, Mapping):
-            pending += ((f"{place}.{key}", inner) for key, inner in value.items())
-        elif isinstance(value, list):
-            pending += ((f"{place}[{number}]", inner) for number, inner in enumerate(value))
-    return None
+    every = chain(
+        values_in("metadata.name", value_at(fields, "metadata", "name")), values_in("spec", fields.get("spec"))
+    )
+    return next((place for place, value in every if isinstance(value, str) and TEMPLATE in value), None)
 
 
 def _name(item: Item) -> str:
-    metadata = item.fields.get("metadata")
-    its = metadata.get("name") if isinstance(metadata, Mapping) else None
-    return its if isinstance(its, str) else ""
+    return text_at(item.fields, "metadata", "name")

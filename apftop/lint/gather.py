@@ -17,7 +17,7 @@ Made = TypeVar("Made", FlowSchema, PriorityLevelConfiguration)
 CARED_FOR = ((KEPT, "true"),)
 
 
-def as_built(target: Release) -> Objects:
+def untouched(target: Release) -> Objects:
     """The objects of a cluster that nobody changed."""
     return Objects(
         {name: replace(one, meta=_meta(one.meta)) for name, one in builtin_schemas(target).items()},
@@ -49,7 +49,7 @@ def policy_of(
     What is there without the mandatory objects, such as a file, is there beside what the release brings, but for a
     cluster (`as_it_is`). Of a kind that was not given, what is there stays.
     """
-    own, built = objects_of(given), as_built(target)
+    own, built = objects_of(given), untouched(target)
     if not as_it_is:
         before = Objects(_there(before.schemas, built.schemas), _there(before.levels, built.levels))
     if whole:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
@@ -10,10 +11,10 @@ from itertools import groupby, islice, product
 from apftop.apf.builtins import builtin_levels
 from apftop.apf.classify import Classifier
 from apftop.apf.containment import Order, overlap, subject_covers
-from apftop.apf.objects import EXEMPT, MANDATORY, FlowSchema, Rule
-from apftop.apf.subjects import USER, Key, key_of
-from apftop.findings.policies.capturing import wider
-from apftop.findings.policies.owners import as_built, own
+from apftop.apf.objects import MANDATORY, FlowSchema, Rule
+from apftop.apf.subjects import EVERYBODY, USER, Key, key_of
+from apftop.findings.policies.owners import as_built
+from apftop.lint.captures import captures
 from apftop.lint.nominal import nominal_seats
 from apftop.lint.policy import Policy
 from apftop.present import plain
@@ -26,16 +27,12 @@ FIRST_FREE = 2
 MOST_TOLD = 3
 """Of the schemas that one is tied with so many are named."""
 
-CONTROL_PLANE = 1000
-"""Built-in schemas of smaller precedence are for nodes and the control plane (1.26 to 1.37)."""
-
 
 def order(policy: Policy) -> Iterator[Fault]:
     """Faults of the order by (precedence, name); schemas whose level is missing are not tried."""
     order = tried(policy)
     tries = Order.of(order)
     reached: list[FlowSchema] = []
-    captured: dict[str, list[FlowSchema]] = {}
     for at, schema in enumerate(order):
         by = tries.shadowed(at)
         if not by:
@@ -43,10 +40,7 @@ def order(policy: Policy) -> Iterator[Fault]:
             yield from _rules(policy, schema, tries, at)
         elif not as_built(schema):
             yield _never(policy, schema, by)
-        elif taker := _taker(policy, schema, by):
-            captured.setdefault(taker.name, []).append(schema)
-    for name, schemas in captured.items():
-        yield _captures(policy, policy.after.schemas[name], schemas)
+    yield from captures(policy, order, tries)
     yield from _ties(policy, reached)
     yield from _idle(policy, {one.priority_level for one in order}, {one.priority_level for one in reached})
 
@@ -76,38 +70,24 @@ def _rules(policy: Policy, schema: FlowSchema, tries: Order, place: int) -> Iter
             yield policy.fault("FlowSchema", schema.name, "shadowed-rule", "note", text, _way_out(by, "the rule"), at)
 
 
-def _taker(policy: Policy, schema: FlowSchema, by: Sequence[FlowSchema]) -> FlowSchema | None:
-    """Of the schemas that leave nothing to a built-in one, the one to blame, given ones first; None if that is meant.
-
-    One that means exactly the same clients replaces it on purpose, built-in ones shadow one another (`catch-all`), and
-    what goes to the level `exempt` is another fault.
-    """
-    takers = [one for one in by if own(one) and one.priority_level not in (schema.priority_level, EXEMPT)]
-    if schema.name in MANDATORY or not any(wider(one, schema) for one in takers):
-        return None
-    return next((one for one in takers if policy.document("FlowSchema", one.name)), takers[0])
-
-
-def _captures(policy: Policy, taker: FlowSchema, captured: Sequence[FlowSchema]) -> Fault:
-    told = ", ".join(f"{one.name} ({one.precedence}, for {plain(one.priority_level)})" for one in captured)
-    text = f"because of it these built-in schemas are never reached: {told}; their requests go to "
-    text += plain(taker.priority_level)
-    gravity: Gravity = "error" if any(one.precedence < CONTROL_PLANE for one in captured) else "warning"
-    advice = f"give it a precedence above {max(one.precedence for one in captured)}, or name fewer clients"
-    return policy.fault("FlowSchema", taker.name, "captures-builtin", gravity, text, advice, AT)
-
-
 def _ties(policy: Policy, reached: Sequence[FlowSchema]) -> Iterator[Fault]:
     """Schemas that share a precedence and requests: once for each given one, with the first few of the others."""
     for _, group in groupby(reached, key=lambda one: one.precedence):
-        tied = [(one, frozenset(key_of(subject) for rule in one.rules for subject in rule.subjects)) for one in group]
-        for place, (mine, clients) in enumerate(tied):
+        tied = list(group)
+        about: dict[Key, list[int]] = defaultdict(list)
+        for place, one in enumerate(tied):
+            for client in _clients(one):
+                about[client].append(place)
+        for place, mine in enumerate(tied):
             if policy.document("FlowSchema", mine.name) is None:
                 continue
+            clients = _clients(mine)
+            # Those who name other single users share nothing with one that names single users.
+            near = {at for client in {*clients, EVERYBODY} for at in about.get(client, ())}
             others = (
-                other
-                for at, (other, its) in enumerate(tied)
-                if at != place and _may_tie(policy, mine, other, at < place) and not _are_others(clients, its)
+                tied[at]
+                for at in (range(len(tied)) if EVERYBODY in clients else sorted(near))
+                if at != place and _may_tie(policy, mine, tied[at], at < place)
             )
             if found := list(islice((other for other in others if overlap(mine.rules, other.rules)), MOST_TOLD + 1)):
                 yield _tie(policy, mine, found)
@@ -115,14 +95,17 @@ def _ties(policy: Policy, reached: Sequence[FlowSchema]) -> Iterator[Fault]:
 
 def _may_tie(policy: Policy, mine: FlowSchema, other: FlowSchema, earlier: bool) -> bool:
     """Of two given schemas the later one is told of; what is built in is as it is meant."""
-    if mine.priority_level == other.priority_level or (as_built(mine) and as_built(other)):
+    if mine.priority_level == other.priority_level:
         return False
-    return earlier or policy.document("FlowSchema", other.name) is None
+    if not earlier and policy.document("FlowSchema", other.name) is not None:
+        return False
+    return not (as_built(mine) and as_built(other))
 
 
-def _are_others(clients: AbstractSet[Key], its: AbstractSet[Key]) -> bool:
-    """Whether both name single users, none of them twice: a quick look before the long one."""
-    return clients.isdisjoint(its) and all(key[0] == USER for key in (*clients, *its))
+def _clients(schema: FlowSchema) -> AbstractSet[Key]:
+    """The single users that it names; everybody where it names others too."""
+    keys = {key_of(subject) for rule in schema.rules for subject in rule.subjects}
+    return keys if all(key[0] == USER for key in keys) else {EVERYBODY}
 
 
 def _tie(policy: Policy, mine: FlowSchema, others: Sequence[FlowSchema]) -> Fault:

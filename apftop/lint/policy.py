@@ -63,10 +63,14 @@ class Policy:
     concurrency: int
     whole: bool = False
     refused_per_s: Mapping[str, float] = field(default_factory=dict)
+    _by_name: Mapping[tuple[str, str], Document] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_by_name", {(one.kind, one.name): one for one in self.given})
 
     def document(self, kind: Noun, name: str) -> Document | None:
-        """The given document of an object."""
-        return next((one for one in reversed(self.given) if (one.kind, one.name) == (kind, name)), None)
+        """The given document of an object, the last one of several."""
+        return self._by_name.get((kind, name))
 
     def gives(self, kind: Noun) -> bool:
         """Whether any object of a kind was given, broken ones included."""

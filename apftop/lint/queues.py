@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from apftop.apf.allocation import LEVEL_SEAT_CAP_SINCE, level_seat_cap
 from apftop.apf.collisions import squeezed_chance
 from apftop.apf.objects import PriorityLevelConfiguration, Queuing
 from apftop.apf.release import holds
 from apftop.apf.shards import hand_fault
-from apftop.lint.changed import is_old
 from apftop.lint.flows import is_one_user
 from apftop.lint.nominal import nominal_seats
-from apftop.lint.policy import Document, Objects, Policy
+from apftop.lint.policy import Document, Policy
+from apftop.lint.unchanged import is_old
 from apftop.present import percent
 from apftop.records.linting import Fault
 
@@ -27,7 +27,7 @@ AT = "spec.limited.limitResponse.queuing"
 
 def queues(policy: Policy) -> Iterator[Fault]:
     """Faults of the given levels' queues; those whose hand cannot be dealt are told elsewhere."""
-    nominal = nominal_seats(policy.after, policy)
+    before, nominal = nominal_seats(policy.before, policy), nominal_seats(policy.after, policy)
     for document in policy.given:
         level = document.object
         if not isinstance(level, PriorityLevelConfiguration) or level.queuing is None:
@@ -37,7 +37,9 @@ def queues(policy: Policy) -> Iterator[Fault]:
         if not is_old(level, policy):
             yield from _apart(document, level, level.queuing, policy)
             yield from _short(document, level.queuing, nominal.get(level.name, 0))
-        yield from _capped(document, level, level.queuing, policy)
+        had = _cap(policy.before.levels.get(level.name), before) if is_old(level, policy) else None
+        if holds(policy.target, LEVEL_SEAT_CAP_SINCE) and _cap(level, nominal) == 1 != had:
+            yield _capped(document, level.queuing.hand_size, nominal[level.name])
 
 
 def _apart(document: Document, level: PriorityLevelConfiguration, queuing: Queuing, policy: Policy) -> Iterator[Fault]:
@@ -70,23 +72,16 @@ def _short(document: Document, queuing: Queuing, seats: int) -> Iterator[Fault]:
         yield document.fault("short-queues", "note", text, advice, f"{AT}.queueLengthLimit")
 
 
-def _capped(document: Document, level: PriorityLevelConfiguration, queuing: Queuing, policy: Policy) -> Iterator[Fault]:
-    """A level whose requests all count as one seat, if that is new."""
-    if not holds(policy.target, LEVEL_SEAT_CAP_SINCE):
-        return
-    after = _cap(policy.after, level.name, policy)
-    if after != 1 or (is_old(level, policy) and _cap(policy.before, level.name, policy) == 1):
-        return
-    hand, seats = queuing.hand_size, nominal_seats(policy.after, policy)[level.name]
+def _capped(document: Document, hand: int, seats: int) -> Fault:
+    """Of a level whose requests all count as one seat."""
     text = f"each request counts as one seat, lists of everything too: {seats} nominal seats, hand {hand}"
     advice = f"with {max(2 * hand, 7)} seats or more wide requests cost more"
     if seats >= 7:
         advice += ", or with a smaller handSize"
-    yield document.fault("seat-cap-one", "note", text, advice, f"{AT}.handSize")
+    return document.fault("seat-cap-one", "note", text, advice, f"{AT}.handSize")
 
 
-def _cap(objects: Objects, name: str, policy: Policy) -> int | None:
-    level, seats = objects.levels.get(name), nominal_seats(objects, policy).get(name)
-    if level is None or level.queuing is None or not seats:
+def _cap(level: PriorityLevelConfiguration | None, nominal: Mapping[str, int]) -> int | None:
+    if level is None or level.queuing is None or not nominal.get(level.name):
         return None
-    return level_seat_cap(seats, level.queuing.hand_size)
+    return level_seat_cap(nominal[level.name], level.queuing.hand_size)

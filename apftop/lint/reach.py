@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from apftop.apf.objects import FlowSchema, Rule
-from apftop.lint.nobody import nobody
-from apftop.lint.nothing import Judged, of_resources, of_urls
 from apftop.lint.policy import Document, Policy
+from apftop.lint.subjects import nobody
+from apftop.lint.targets import Judged, of_resources, of_urls
 from apftop.records.linting import Fault
 
 MOST = 3

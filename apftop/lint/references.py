@@ -8,6 +8,7 @@ from apftop.apf.objects import MANDATORY
 from apftop.findings.policies.policy import near_name
 from apftop.lint.nominal import nominal_seats
 from apftop.lint.policy import Document, Noun, Objects, Policy
+from apftop.lint.raw_fields import text_at
 from apftop.present import plain
 from apftop.records.linting import Fault, Gravity
 
@@ -74,21 +75,13 @@ def _unreferenced(policy: Policy) -> Iterator[Fault]:
     for name, seats in unreferenced(policy.after, policy).items():
         who = "no FlowSchema leads to it" if policy.knows("FlowSchema") else "no FlowSchema here leads to it"
         advice = "make a schema that leads to it, or delete it"
-        if meant := [one for one in broken if _leads_to(one) == name]:
+        if meant := [one for one in broken if text_at(one.fields, *AT.split(".")) == name]:
             who = f"only FlowSchema {plain(meant[0].name)} leads to it, which is broken{_at(meant[0])}"
             advice = "mend the schema"
         text = f"{who}, and it takes {seats} of {policy.concurrency} nominal seats"
         known = policy.knows("FlowSchema") or policy.gives("FlowSchema")
         gravity: Gravity = "warning" if seats and known else "note"
         yield policy.fault(LEVEL, name, "unreferenced-level", gravity, text, advice)
-
-
-def _leads_to(document: Document) -> str | None:
-    """The level that a schema names, as far as that can be read of a broken one."""
-    spec = document.fields.get("spec")
-    level = spec.get("priorityLevelConfiguration") if isinstance(spec, Mapping) else None
-    name = level.get("name") if isinstance(level, Mapping) else None
-    return name if isinstance(name, str) else None
 
 
 def _at(document: Document) -> str:

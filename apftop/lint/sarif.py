@@ -12,9 +12,8 @@ from urllib.parse import quote_from_bytes
 from apftop import __version__
 from apftop.lint.codes import codes
 from apftop.lint.folders import STDIN
-from apftop.records.linting import Fault, Gravity, Linted
+from apftop.records.linting import Fault, Linted
 
-LEVELS: dict[Gravity, str] = {"error": "error", "warning": "warning", "note": "note"}
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 ROOT = "%SRCROOT%"
 """The usual name of the top of the sources, which whoever takes the results knows."""
@@ -72,7 +71,7 @@ def _result(fault: Fault, index: int, base: Path, home: str) -> dict[str, Any]:
     return {
         "ruleId": fault.code,
         "ruleIndex": index,
-        "level": LEVELS[fault.gravity],
+        "level": fault.gravity,
         "message": {"text": f"{about}{fault.text}.{advice}"},
         "locations": [location] if location else [],
     }

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from apftop.apf.allocation import Limits, reachable_maximum
 from apftop.apf.builtins import builtin_levels
 from apftop.apf.objects import FlowSchema, PriorityLevelConfiguration
-from apftop.lint.changed import is_old
 from apftop.lint.nominal import limits_of
 from apftop.lint.policy import Document, Policy
+from apftop.lint.unchanged import is_old
 from apftop.present import plain
 from apftop.records.linting import Fault, Gravity
 
@@ -25,7 +25,7 @@ def seats(policy: Policy) -> Iterator[Fault]:
             if made.shares == 0:
                 yield _no_seats(document, made)
             elif made.name in limits and not is_old(made, policy):
-                yield from _percentages(document, made, limits[made.name], policy)
+                yield from _percentages(document, made, limits, policy)
 
 
 def has_none(level: PriorityLevelConfiguration) -> bool:
@@ -58,15 +58,17 @@ def _no_seats(document: Document, level: PriorityLevelConfiguration) -> Fault:
     return document.fault("zero-seats-queue", "error", text, "give it a small positive share", at)
 
 
-def _percentages(document: Document, level: PriorityLevelConfiguration, its: Limits, policy: Policy) -> Iterator[Fault]:
+def _percentages(
+    document: Document, level: PriorityLevelConfiguration, limits: Mapping[str, Limits], policy: Policy
+) -> Iterator[Fault]:
+    its = limits[level.name]
     before = policy.before.levels.get(level.name)
     unset_before = not policy.whole and before is not None and before.borrowing_limit_percent is None
     if level.borrowing_limit_percent is None and not unset_before and level.name not in builtin_levels():
-        every = limits_of(policy.after, policy)
         most = reachable_maximum(
-            {name: one.upper for name, one in every.items()},
-            {name: one.lower for name, one in every.items()},
-            sum(one.nominal for one in every.values()),
+            {name: one.upper for name, one in limits.items()},
+            {name: one.lower for name, one in limits.items()},
+            sum(one.nominal for one in limits.values()),
         )[level.name]
         text = (
             f"borrowingLimitPercent is not set: with what others lend it may have up to {most:.0f} of "
@@ -76,6 +78,7 @@ def _percentages(document: Document, level: PriorityLevelConfiguration, its: Lim
         yield document.fault("borrowing-unset", "note", text, advice, "spec.limited.borrowingLimitPercent")
     if its.lower == 0 < its.nominal:
         then = "one request at a time is let in" if level.queuing is None else "its first requests wait"
-        text = f"it may lend all its {its.nominal} seats: when it was idle and others are busy, {then} for up to 10 s"
+        what = "its only seat" if its.nominal == 1 else f"all its {its.nominal} seats"
+        text = f"it may lend {what}: when it was idle and others are busy, {then} for up to 10 s"
         advice = "lend less (lendablePercent), so that a seat or more stays"
         yield document.fault("lends-all", "warning", text, advice, "spec.limited.lendablePercent")

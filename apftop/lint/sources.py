@@ -11,16 +11,21 @@ from apftop.apf.release import Release, parse_release
 from apftop.bundle import Bundle, is_bundle, read_bundle
 from apftop.derive.frame import frame
 from apftop.errors import Trouble
+from apftop.fetch import Turn, run
+from apftop.join import view
 from apftop.lint.files import read_file
 from apftop.lint.folders import body_of, files_of, names_group
 from apftop.lint.policy import Document
+from apftop.lint.raw_fields import value_at
 from apftop.live import fold
+from apftop.output import complain
 from apftop.parse.body import pick
 from apftop.parse.objects import GROUP
 from apftop.parse.vocabulary import wanted_at_once
 from apftop.records.linting import Fault
 from apftop.records.parsed import ParseError
 from apftop.records.raw import OBJECTS, Endpoint, Sample
+from apftop.report.looking import Servers, manner_of_looks
 
 READ = (Endpoint.METRICS, *OBJECTS)
 """What is read of servers: the rest of a bundle says nothing about policies."""
@@ -32,6 +37,7 @@ class Source:
 
     `release` and `concurrency` (seats of one server) are None where nobody tells, and `by` says in words who does.
     `problems` are files that could not be read at all. `complete` is set where a live cluster gave out both lists.
+    `gates` are the feature gates that the first server names.
     """
 
     documents: tuple[Document, ...] = ()
@@ -42,13 +48,14 @@ class Source:
     problems: tuple[str, ...] = ()
     by: str = ""
     complete: bool = False
+    gates: Mapping[str, bool] = field(default_factory=dict)
 
     @property
     def whole(self) -> bool:
         """Whether these are all objects of a cluster: of files, where the mandatory ones are as servers have them."""
         if self.complete:
             return True
-        named = {(one.kind, one.name) for one in self.documents if _uid(one)}
+        named = {(one.kind, one.name) for one in self.documents if value_at(one.fields, "metadata", "uid")}
         return all(
             (kind, name) in named
             for kind in {one.kind for one in self.documents} or {"FlowSchema"}
@@ -76,6 +83,7 @@ def from_paths(paths: tuple[Path, ...]) -> Source:
         refused,
         tuple(problem for one in found for problem in one.problems),
         " and ".join(one.by for one in found if one.by),
+        gates=next((one.gates for one in found if one.gates), {}),
     )
 
 
@@ -108,6 +116,16 @@ def with_objects(source: Source, where: str) -> Source:
         return source
     looked = f"looked for objects of {GROUP} in YAML and JSON, and for flowschemas and prioritylevels in bundles"
     raise Trouble("no FlowSchema and no PriorityLevelConfiguration", where, "; ".join(source.problems) or looked)
+
+
+def from_cluster(at: Servers) -> Source:
+    """The objects of a live cluster, and what the metrics of its servers tell.
+
+    Blocks. Raises Trouble where it has no object of either kind, and Unreachable.
+    """
+    samples = run(at.accesses, [Turn(READ)], manner_of_looks())
+    complain(at.notes)
+    return with_objects(from_servers(samples), at.source)
 
 
 def from_servers(samples: Iterable[Sample]) -> Source:
@@ -174,7 +192,8 @@ def _from_samples(samples: Iterable[Sample], by: str, place: Callable[[Sample], 
         taken.add(sample.endpoint)
         documents += found
         faults += said
-    seen = frame(fold(samples))
+    state = fold(samples)
+    seen = frame(state)
     refused: dict[str, float] = {}
     for replica in seen.servers:
         for name, level in replica.levels.items():
@@ -182,6 +201,7 @@ def _from_samples(samples: Iterable[Sample], by: str, place: Callable[[Sample], 
                 refused[name] = max(refused.get(name, 0.0), level.rejected_per_s)
     releases = [release for one in seen.servers if one.version and (release := parse_release(one.version))]
     seats = [one.server_concurrency for one in seen.servers if one.server_concurrency]
+    views = (view(one.metrics[-1].data) for one in state.replicas.values() if one.metrics)
     return Source(
         tuple(documents),
         tuple(faults),
@@ -190,9 +210,5 @@ def _from_samples(samples: Iterable[Sample], by: str, place: Callable[[Sample], 
         refused,
         tuple(f"{one.name}: {said}" for one in seen.replicas.values() if one.failed for said in one.problems),
         by,
+        gates=next((one.features for one in views if one.features), {}),
     )
-
-
-def _uid(document: Document) -> bool:
-    metadata = document.fields.get("metadata")
-    return isinstance(metadata, Mapping) and bool(metadata.get("uid"))

@@ -13,7 +13,7 @@ import yaml
 from apftop.findings.changes.patches import LEVEL, SCHEMA
 from apftop.lint.all import linted
 from apftop.lint.files import read_file
-from apftop.lint.gather import as_built, policy_of
+from apftop.lint.gather import policy_of, untouched
 from apftop.lint.starter import Wish, precedence, starter
 from apftop.present import plain
 from apftop.records.linting import Linted
@@ -28,7 +28,7 @@ def starter_text(wish: Wish, concurrency: int) -> str:
     """
     level, schema = (yaml.safe_dump(json.loads(json.dumps(one)), sort_keys=False) for one in starter(wish))
     documents, unread = read_file("", f"{level}---\n{schema}".encode())
-    found = linted(policy_of(documents, as_built(wish.target), wish.target, concurrency), unread)
+    found = linted(policy_of(documents, untouched(wish.target), wish.target, concurrency), unread)
     for fault in found.faults:
         if fault.gravity != "note":
             raise click.UsageError(f"no policy can be made for {wish.user!r}: {fault.text}")

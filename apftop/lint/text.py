@@ -2,25 +2,36 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from apftop.lint.folders import STDIN
-from apftop.present import cells, cut, plain
+from apftop.present import cells, cut, plain, whole
 from apftop.records.linting import GRAVITIES, Fault, Linted
+
+MOST_ALIKE = 10
+"""So many notes of one code are told: more of them, as generated policies have, hide the rest."""
 
 WIDEST_NAME = 48
 """Cells of a level's name, so that the table of seats fits 80."""
 
 
 def lines(found: Linted, elsewhere: str = "cluster") -> Iterator[str]:
-    """All of it; the count of faults comes last.
+    """All of it but notes that are too many alike; the count of faults comes last.
 
     `elsewhere` says where objects are that were not given in a file.
     """
+    so_far = Counter[str]()
     for fault in found.faults:
+        so_far[fault.code] += fault.gravity == "note"
+        if so_far[fault.code] > MOST_ALIKE and fault.gravity == "note":
+            continue
         yield f"{_where(fault, elsewhere)}: {fault.gravity}: {_about(fault)}{fault.text} [{fault.code}]"
         if fault.advice:
             yield f"    {fault.advice}"
+    for code, number in so_far.items():
+        if number > MOST_ALIKE:
+            yield f"and {number - MOST_ALIKE} more notes [{code}]; --output json has them"
     if found.nominal_before != found.nominal_after:
         yield ""
         yield from _seats(found)
@@ -55,8 +66,4 @@ def _seats(found: Linted) -> Iterator[str]:
         before, after = found.nominal_before.get(name), found.nominal_after.get(name)
         delta = f"{after - before:+d}" if before is not None and after is not None and after != before else ""
         pad = " " * (width - cells(shown[name]))
-        yield f"  {shown[name]}{pad}  {_number(before):>6}  {_number(after):>6}  {delta:>6}".rstrip()
-
-
-def _number(value: int | None) -> str:
-    return "-" if value is None else str(value)
+        yield f"  {shown[name]}{pad}  {whole(before):>6}  {whole(after):>6}  {delta:>6}".rstrip()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any
 
 from apftop.apf.release import Release, holds
 from apftop.lint.policy import Document, Policy
+from apftop.lint.raw_fields import mapping_at
 from apftop.parse.objects import GROUP, PRESERVE_ZERO
 from apftop.records.linting import Fault
 
@@ -51,14 +51,14 @@ def _of_dumps(policy: Policy) -> Iterator[Fault]:
     for document in reversed(first.values()):
         for fault in version_faults(document, policy.target):
             if fault.code in ("version-gone", "version-not-yet"):
-                text = f"what is stored is converted by the servers, but {fault.text} of this file"
+                text = f"{fault.text}: servers convert what is stored, but this file cannot be applied as it is"
                 yield replace(fault, gravity="note", text=text, kind="", name="", advice=f"{fault.advice} to apply it")
 
 
 def version_faults(document: Document, target: Release) -> Iterator[Fault]:
     """What is wrong with the version of an object by itself: an error is what servers of the release refuse."""
     version = version_of(document)
-    annotations = _inner(document.fields, "metadata", "annotations") or {}
+    annotations = mapping_at(document.fields, "metadata", "annotations") or {}
     if document.kind == "PriorityLevelConfiguration" and version == "v1" and PRESERVE_ZERO in annotations:
         text = f"the annotation {PRESERVE_ZERO} is refused in v1"
         yield document.fault("wrong-annotation", "error", text, "take it away: 0 is 0 in v1", "metadata.annotations")
@@ -81,13 +81,14 @@ def version_faults(document: Document, target: Release) -> Iterator[Fault]:
 
 
 def version_of(document: Document) -> str:
+    """The version alone, such as `v1beta3`."""
     return document.api_version.removeprefix(f"{GROUP}/")
 
 
 def _shares(document: Document, version: str, target: Release) -> Iterator[Fault]:
-    limited = _inner(document.fields, "spec", "limited")
-    exempt = _inner(document.fields, "spec", "exempt")
-    annotations = _inner(document.fields, "metadata", "annotations") or {}
+    limited = mapping_at(document.fields, "spec", "limited")
+    exempt = mapping_at(document.fields, "spec", "exempt")
+    annotations = mapping_at(document.fields, "metadata", "annotations") or {}
     ours, other = "nominalConcurrencyShares", "assuredConcurrencyShares"
     if version in ASSURED:
         ours, other = other, ours
@@ -111,10 +112,3 @@ def _shares(document: Document, version: str, target: Release) -> Iterator[Fault
             f"spec.exempt is no field of {target.major}.{target.minor}: it is there since 1.28, and refused or dropped"
         )
         yield document.fault("wrong-field", "error", text, "take it away until then", "spec.exempt")
-
-
-def _inner(fields: Mapping[Any, Any], *path: str) -> Mapping[Any, Any] | None:
-    found: Any = fields
-    for key in path:
-        found = found.get(key) if isinstance(found, Mapping) else None
-    return found if isinstance(found, Mapping) else None

@@ -18,7 +18,7 @@ Outcome = Literal["kept", "reverted", "deleted", "refused", "recreated", "ignore
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One thing that is wrong. `code` is its entry in `lint/codes.toml`.
+    """One thing that is wrong. `code` is its entry in `lint/codes/`.
 
     `kind` and `name` say of which object, empty where it is about the whole policy. `text` says what is wrong with its
     numbers and `advice` what to do, a line each. `place` is the field, such as `spec.rules[0].subjects`, and `file` and

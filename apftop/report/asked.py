@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from apftop.apf.builtins import builtin_levels
 from apftop.apf.classify import Classifier
 from apftop.apf.release import LATEST, Release, parse_release
-from apftop.classifying.classified import Setting, classified
+from apftop.classifying.classified import classified
+from apftop.classifying.setting import Setting
 from apftop.present import plain
 from apftop.records.classified import Asked, Classified
 from apftop.records.frame import Frame

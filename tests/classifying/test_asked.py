@@ -117,7 +117,7 @@ def test_a_resource_takes_verbs_and_methods(verb: str, name: str | None, made: s
         ("pods", "apps", ("apps", "pods"), "Kubernetes has pods in the core group, not in apps"),
         ("deployments", "", ("", "deployments"), "Kubernetes has deployments in apps, not in the core group"),
         ("pods/web-0", None, ("", "pods/web-0"), "web-0 is taken as a subresource"),
-        ("foos", None, ("", "foos"), "foos is no resource of Kubernetes itself, and taken as one of the core group"),
+        ("foos", None, ("", "foos"), "foos is not known here, and taken as one of the core group"),
         ("foos.example.com", None, ("example.com", "foos"), ""),
         ("foos.v1alpha1.example.com", None, ("example.com", "foos"), ""),
     ],
@@ -130,6 +130,16 @@ def test_a_resource_is_found_by_any_of_its_names(
     assert (one.request.api_group, one.request.target) == made
     assert note in "\n".join(one.notes[1:])
     assert bool(note) == (len(one.notes) > 1)
+
+
+def test_what_stands_behind_a_hash_is_never_sent() -> None:
+    assert asked(user="j", url_path="/api/v1/pods#x?watch=1").request.target == "pods"
+    assert asked(user="j", url_path="/api/v1/pods#x?watch=1").request.verb == "list"
+
+
+def test_groups_of_a_certificate_or_a_token_are_said_to_be_unknown() -> None:
+    assert "certificate or token are named besides" in asked(user="j", url_path="/api").notes[0]
+    assert "certificate" not in asked(user="j", groups=("dev",), url_path="/api").notes[0]
 
 
 def test_a_namespace_is_in_itself() -> None:
@@ -169,6 +179,16 @@ def test_the_timeout_is_part_of_the_query() -> None:
         ({"url_path": "/version", "verb": "list"}, "/version is no resource: it has an HTTP method such as get"),
         ({"url_path": "/api/v1/namespaces/a/pods/b", "verb": "list"}, "has the verb get, never list"),
         ({"url_path": "api/v1/pods"}, "a path begins with /"),
+        ({"url_path": "/api/v1/%zz"}, "'/api/v1/%zz' is no path of a URL: servers refuse '%' there with status 400"),
+        ({"url_path": "/api/v1/pods "}, "'/api/v1/pods ' is no path of a URL: servers refuse ' ' there"),
+        ({"url_path": "/api/v1/po\nds"}, "is no path of a URL"),
+        ({"url_path": "/api/v1/%ff"}, "the escapes of '/api/v1/%ff' are no UTF-8"),
+        ({"url_path": "/apis/apps/v1/watch"}, "names nothing to watch or proxy: servers refuse it with status 500"),
+        ({"user": "", "url_path": "/"}, "--user is empty: name one, or leave it out"),
+        ({"groups": ("",), "url_path": "/"}, "--group is empty"),
+        ({"namespace": "", "resource": "pods", "verb": "list"}, "--namespace is empty"),
+        ({"object_name": "a/b", "resource": "pods", "verb": "get"}, "nothing is named 'a/b': names have no / and no %"),
+        ({"object_name": "b", "resource": "pods", "verb": "deletecollection"}, "deletes 'b' alone has the verb delete"),
         ({"resource": "nodes", "verb": "list", "namespace": "x"}, "nodes have no namespace: leave 'x' out"),
         ({"resource": "deploy.apps", "api_group": "batch", "verb": "list"}, "is of the API group apps, not of batch"),
         ({"resource": "pods/a/b", "verb": "list"}, "'pods/a/b' is no resource: name it as pods"),

@@ -14,7 +14,8 @@ from apftop.apf.identity import added_groups
 from apftop.apf.objects import FlowSchema, NonResourceRule, ResourceRule, Rule, Subject
 from apftop.apf.release import Release
 from apftop.apf.shards import deal, hand
-from apftop.classifying.classified import Setting, classified
+from apftop.classifying.classified import classified
+from apftop.classifying.setting import Setting
 from apftop.classifying.text import lines
 from apftop.records.classified import Asked, Classified
 from tests.apf.objects_of import attributes_of, levels_of, schemas_of
@@ -80,6 +81,42 @@ def test_the_wait_limit_is_a_quarter_of_the_time_until_the_deadline(
     release: Release, query: str, limit_s: float
 ) -> None:
     assert of(asked("GET", "/api/v1/pods", query=query), setting(release)).limit_s == limit_s
+
+
+def test_until_1_28_4_only_another_request_ends_a_wait_but_for_the_own_deadline() -> None:
+    old = setting(Release(1, 28, 4))
+
+    assert "but longer while no other request comes to its queue" in of(asked("GET", "/api/v1/pods"), old).limit_why
+    short = asked("GET", "/api/v1/pods", query="timeout=8s")
+    assert of(short, old).limit_why.endswith("but its own timeout ends it after 8 s")
+
+
+def test_a_list_may_be_wider_where_etcd_is_too_old_for_consistent_reads() -> None:
+    found = of(asked("GET", "/api/v1/pods"), setting(Release(1, 37, 0)))
+
+    assert found.seats == (1, 10)
+    assert "up to 37 where etcd lacks consistent reads from the cache" in found.seats_why
+    from_cache = asked("GET", "/api/v1/pods", query="resourceVersion=0")
+    assert "etcd" not in of(from_cache, setting(Release(1, 37, 0))).seats_why
+
+
+def test_gates_that_the_server_names_decide_what_a_watch_costs() -> None:
+    request = asked("GET", "/api/v1/pods", query="watch=1")
+
+    assert of(request, replace(setting(Release(1, 37, 0)), gates={"WatchList": False})).seats == (1, 1)
+
+
+def test_exempt_requests_hold_no_seats_until_1_28() -> None:
+    request = Asked("it", attributes("GET", "/api/v1/pods", "", "adm", ("system:masters",)))
+
+    assert of(request, setting(Release(1, 27, 16))).seats == (0, 0)
+    assert of(request, setting(Release(1, 28, 0))).seats == (1, 10)
+
+
+def test_a_token_costs_the_same_however_many_watch() -> None:
+    found = of(asked("POST", "/api/v1/namespaces/a/serviceaccounts/web/token"))
+
+    assert (found.seats, found.seats_why) == ((1, 1), "however many watch what it changes")
 
 
 def test_a_long_request_timeout_is_capped_at_a_minute() -> None:

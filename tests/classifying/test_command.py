@@ -134,6 +134,33 @@ def test_a_schema_without_its_level_is_dangling(tmp_path: Path) -> None:
     assert request["expected"]["why"][0] == "its level batch does not exist, so servers leave it out"
 
 
+def test_no_request_is_none_that_is_as_expected(tmp_path: Path) -> None:
+    (tmp_path / "none.json").write_text("[]")
+
+    assert "there is no request" in failed("--requests", str(tmp_path / "none.json"), "--expect", "batch")
+
+
+def test_objects_that_are_given_twice_are_said(tmp_path: Path) -> None:
+    for name, verbs in (("a", "get"), ("b", "list")):
+        (tmp_path / name).mkdir()
+        policy(tmp_path / name, verbs=verbs)
+    run = classify(*JANE, "--objects", str(tmp_path))
+
+    assert run.stdout.startswith("flow schema janes ")
+    assert "given more than once, and the last of each counts: FlowSchema janes" in run.stderr
+    assert "with 1 FlowSchema from the files" in run.stdout
+
+
+def test_an_empty_expectation_is_no_expectation_that_is_met() -> None:
+    assert refused(*JANE, "--expect", "") == "--expect is empty: name a flow schema, or leave it out\n"
+
+
+def test_what_server_was_taken_for_granted_is_said() -> None:
+    assert "taken for granted without" in classify(*JANE).stdout
+    assert "taken for granted" not in classify(*JANE, "--target", "1.34", "--seats", "100").stdout
+    assert "by the rules of the nearest release" in " ".join(classify(*JANE, "--target", "1.40").stdout.split())
+
+
 @pytest.mark.parametrize(
     ("target", "flags", "limit_s"),
     [
@@ -154,7 +181,8 @@ def test_the_wait_limit_goes_by_release_and_timeouts(target: str, flags: tuple[s
     ("target", "flags", "low", "high"),
     [
         ("1.30", (), 1, 8),
-        ("1.26", (), 1, 10),
+        ("1.26.7", (), 1, 10),
+        ("1.26", (), 1, 8),
         ("1.33", ("--stored", "450"), 5, 5),
         ("1.30", ("--stored", "450"), 8, 8),
         ("1.34", ("--stored", "450"), 1, 8),

@@ -46,6 +46,9 @@ LINES = {
     "kubectl get --raw '/readyz?verbose'": ["GET /readyz?verbose"],
     "kubectl describe node n7": [
         "GET /api/v1/nodes/n7",
+        "GET /apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/n7",
+        "GET /api/v1/pods?fieldSelector=spec.nodeName%3Dn7%2Cstatus.phase%21%3DFailed%2Cstatus.phase%21%3DSucceeded"
+        "&limit=500",
         "GET /api/v1/events?fieldSelector=involvedObject.name%3Dn7&limit=500",
     ],
     "kubectl describe pods -A": ["GET /api/v1/pods?limit=500"],
@@ -85,6 +88,29 @@ LINES = {
     ],
     "kubectl cordon n7": ["GET /api/v1/nodes/n7", "PATCH /api/v1/nodes/n7"],
     "kubectl taint nodes n7 a=b:NoSchedule": ["GET /api/v1/nodes/n7", "PATCH /api/v1/nodes/n7"],
+    "kubectl uncordon n7 n8": [
+        "GET /api/v1/nodes/n7",
+        "PATCH /api/v1/nodes/n7",
+        "GET /api/v1/nodes/n8",
+        "PATCH /api/v1/nodes/n8",
+    ],
+    "kubectl label ns a b x=y z-": [
+        "GET /api/v1/namespaces/a",
+        "PATCH /api/v1/namespaces/a",
+        "GET /api/v1/namespaces/b",
+        "PATCH /api/v1/namespaces/b",
+    ],
+    "kubectl delete ns a --dry-run=server": ["DELETE /api/v1/namespaces/a"],
+    "kubectl cordon n7 --dry-run=client": ["GET /api/v1/nodes/n7"],
+    "kubectl create token --duration 1h web -n a": ["POST /api/v1/namespaces/a/serviceaccounts/web/token"],
+    "kubectl get ns --request-timeout 10": ["GET /api/v1/namespaces?limit=500&timeout=10s"],
+    "kubectl get ns --request-timeout=0": ["GET /api/v1/namespaces?limit=500"],
+    "kubectl describe ns a --show-events=false": ["GET /api/v1/namespaces/a"],
+    "kubectl drain --skip-wait-for-delete-timeout 5 n7": [
+        "GET /api/v1/nodes/n7",
+        "PATCH /api/v1/nodes/n7",
+        "GET /api/v1/pods?fieldSelector=spec.nodeName%3Dn7&limit=500",
+    ],
     "kubectl drain n7 --ignore-daemonsets": [
         "GET /api/v1/nodes/n7",
         "PATCH /api/v1/nodes/n7",
@@ -151,12 +177,17 @@ def test_a_line_sends_its_requests(line: str) -> None:
         ("kubectl create -f x.yaml", "stands in the file"),
         ("kubectl delete -f x.yaml", "stands in the file"),
         ("kubectl get", "a resource is missing"),
-        ("kubectl get widgets", "'widgets' is no resource of Kubernetes itself"),
+        ("kubectl get widgets", "'widgets' is none of the resources that are known here"),
         ("kubectl delete pods", "what to delete is missing"),
         ("kubectl get pods -n", "-n lacks its value"),
         ("kubectl get 'pods", "cannot read the line"),
         ("kubectl", "no kubectl command"),
         ("kubectl label", "a resource is missing"),
+        ("kubectl gte pods", "what `kubectl gte` sends is not known here"),
+        ("kubectl cluster-info dump", "what `kubectl cluster-info dump` sends is not known here"),
+        ("kubectl create deployment x --dry-run=client -o yaml", "kubectl asks for nothing but what the server has"),
+        ("kubectl taint nodes a=b:NoSchedule --all", "the name of the node is missing"),
+        ("kubectl get pods --request-timeout=soon", "--request-timeout is a duration such as 10s, not 'soon'"),
     ],
 )
 def test_a_line_that_does_not_say_its_requests_is_refused(line: str, why: str) -> None:
@@ -193,7 +224,7 @@ def test_what_was_taken_for_granted_is_noted() -> None:
     assert bare.notes == ("no -n is given, so it is the namespace default unless the context names another",)
     assert known.request.namespace == "shop"
     assert known.notes == ()
-    assert "widgets.example.com is not of Kubernetes itself" in custom.notes[0]
+    assert "widgets.example.com is not known here" in custom.notes[0]
 
 
 def test_a_watch_is_one_by_its_query() -> None:

@@ -25,6 +25,18 @@ def test_groups_that_are_given_are_all_that_there_are() -> None:
     assert one.name == "1"
 
 
+def test_a_node_without_groups_is_in_that_of_its_certificate() -> None:
+    (one,) = read_requests(b'[{"user": "system:node:n7", "verb": "get", "path": "/api/v1/nodes/n7"}]')
+
+    assert one.request.groups == ("system:nodes", "system:authenticated")
+
+
+def test_a_request_of_nobody_is_anonymous() -> None:
+    (one,) = read_requests(b'[{"verb": "get", "path": "/livez"}]')
+
+    assert (one.request.user, one.request.groups) == ("system:anonymous", ("system:unauthenticated",))
+
+
 def test_a_method_on_an_api_path_is_read_as_the_server_does() -> None:
     (one,) = read_requests(b'[{"user": "u", "verb": "GET", "path": "/api/v1/namespaces/a/pods?watch=1"}]')
 
@@ -43,7 +55,7 @@ def test_a_resource_without_its_group_gets_it_and_an_empty_group_is_the_core_gro
     core = b'[{"user": "u", "verb": "list", "resource": "deployments", "apiGroup": ""}]'
 
     assert read_requests(bare)[0].request.api_group == "apps"
-    assert read_requests(bare)[0].notes == ("deployments are of the API group apps",)
+    assert read_requests(bare)[0].notes[-1] == "deployments are of the API group apps"
     assert read_requests(core)[0].request.api_group == ""
 
 

@@ -50,7 +50,7 @@ def test_what_a_hundred_words_would_say_is_said_in_a_few() -> None:
         "  user       jane, in system:authenticated",
         "  queue      one of 24, 0, 86, 104, 74, 31 of 128, the hand of its flow",
         "  seats      1, like each get",
-        "  wait       at most 15s: a quarter of the server's --request-timeout of 60 s",
+        "  wait       at most 15s: a quarter of the default --request-timeout of 60 s",
         "  matched by global-default (precedence 9900), rules[0] matches",
         "not matched by the 11 flow schemas tried before:",
         "  probes (2): rules[0].resourceRules: none, and the request is for pods",

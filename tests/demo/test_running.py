@@ -281,3 +281,14 @@ def test_the_demo_loads_no_heavy_library() -> None:
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
 
     assert not set(loaded) & {"aiohttp", "kubernetes", "textual", "pandas", "numpy", "yaml"}
+
+
+def test_whom_a_reader_impersonates_gets_the_schema_of_those(standing: tuple[Demo, HandClock]) -> None:
+    demo, _ = standing
+    account = "system:serviceaccount:kube-system:coredns"
+
+    alone = get(demo, "/version", **{"Impersonate-User": account})
+    masters = get(demo, "/version", **{"Impersonate-User": "jane", "Impersonate-Group": "system:masters"})
+
+    assert alone.getheader("X-Kubernetes-Pf-Flowschema-Uid") == uid("FlowSchema", "kube-system-service-accounts")
+    assert masters.getheader("X-Kubernetes-Pf-Flowschema-Uid") == uid("FlowSchema", "exempt")

@@ -98,12 +98,11 @@ def test_files_that_hold_nothing_of_the_kind_are_not_called_well(tmp_path: Path)
 
 
 def test_standard_input_is_read_where_the_path_is_a_dash() -> None:
-    run = shell("$LINT -", f"{LEVEL}---\n{WRONG}")
+    run = apftop("lint", "-", text=f"{LEVEL}---\n{WRONG}")
 
     assert run.returncode == 1
     assert run.stdout.startswith("stdin:22: error: FlowSchema batch: precedence 20000")
-    for nothing in ("< /dev/null", "<&-"):
-        run = shell(f"$LINT - {nothing}")
+    for run in (apftop("lint", "-"), shell("$LINT - <&-")):
         assert run.returncode == 3
         assert "Traceback" not in run.stderr and "--debug" not in run.stderr
 

@@ -139,6 +139,12 @@ def test_writes_take_10_seats_at_most_though_lists_take_100_since_1_34() -> None
 
 
 @pytest.mark.spares("demand-leak")
+def test_where_each_write_is_one_seat_no_limit_that_serves_it_is_smaller() -> None:
+    # 3 nominal seats, and 0 when all are lent: then nothing is served.
+    assert "demand-leak" not in codes(level("batch", nominalConcurrencyShares=1, lendablePercent=100))
+
+
+@pytest.mark.spares("demand-leak")
 def test_levels_that_reject_or_lend_nothing_and_builtin_ones_are_not_told() -> None:
     assert "demand-leak" not in codes(level("batch", limitResponse={"type": "Reject"}, lendablePercent=90))
     assert "demand-leak" not in codes(level("batch"))

@@ -171,6 +171,15 @@ def test_a_kind_that_our_group_does_not_have_is_a_fault(kind: str) -> None:
     assert kind in fault.text
 
 
+@pytest.mark.fires("unknown-kind")
+@pytest.mark.parametrize("group", ["apiserver.config.k8s.io", "flowcontrol.apiserver.k8s.oi"])
+def test_a_schema_in_another_group_of_kubernetes_is_a_fault(group: str) -> None:
+    fault = only(f"{LEVEL}---\n{SCHEMA.replace('flowcontrol.apiserver.k8s.io', group)}")
+
+    assert (fault.code, fault.gravity, fault.name, fault.line) == ("unknown-kind", "error", "batch", 15)
+    assert fault.text == f"there is no kind FlowSchema in {group}"
+
+
 @pytest.mark.spares("unknown-kind")
 def test_lists_of_the_kinds_are_no_other_kind() -> None:
     _, faults = read_file("x.yaml", b"apiVersion: flowcontrol.apiserver.k8s.io/v1\nkind: FlowSchemaList\nitems: []\n")

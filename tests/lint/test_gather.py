@@ -6,7 +6,7 @@ import pytest
 
 from apftop.apf.release import Release
 from apftop.lint.all import linted
-from apftop.lint.gather import as_built, objects_of, policy_of
+from apftop.lint.gather import objects_of, policy_of, untouched
 from tests.lint.policies import builtin, cluster, level, policy, schema
 
 RELEASES = [Release(1, minor, patch) for minor in range(26, 38) for patch in (0, 14)]
@@ -18,7 +18,7 @@ def test_nothing_is_said_of_the_objects_that_a_release_brings(release: Release, 
     given = builtin(release)
 
     assert not linted(policy_of(given, objects_of(given), release, seats, whole=True)).faults
-    assert not linted(policy_of(given, as_built(release), release, seats)).faults
+    assert not linted(policy_of(given, untouched(release), release, seats)).faults
 
 
 def test_given_objects_take_their_places_among_those_that_are_there() -> None:
@@ -31,8 +31,8 @@ def test_given_objects_take_their_places_among_those_that_are_there() -> None:
 def test_objects_of_a_file_are_there_beside_the_builtin_ones() -> None:
     made = policy(schema("mine"), before=level("batch"))
 
-    assert made.before.levels.keys() == as_built(made.target).levels.keys() | {"batch"}
-    assert made.before.schemas.keys() == as_built(made.target).schemas.keys()
+    assert made.before.levels.keys() == untouched(made.target).levels.keys() | {"batch"}
+    assert made.before.schemas.keys() == untouched(made.target).schemas.keys()
 
 
 def test_a_cluster_is_taken_as_it_is() -> None:
@@ -59,10 +59,10 @@ def test_all_objects_are_known_of_a_cluster_and_of_no_single_file() -> None:
 
 
 def test_what_is_whole_is_whole_by_kind() -> None:
-    levels = {f"PriorityLevelConfiguration/{name}" for name in as_built(Release(1, 34)).levels}
+    levels = {f"PriorityLevelConfiguration/{name}" for name in untouched(Release(1, 34)).levels}
 
     made = cluster(without=levels)
 
     assert made.gives("FlowSchema")
     assert not made.gives("PriorityLevelConfiguration")
-    assert made.after.levels.keys() == as_built(Release(1, 34)).levels.keys()
+    assert made.after.levels.keys() == untouched(Release(1, 34)).levels.keys()

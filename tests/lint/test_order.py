@@ -139,6 +139,42 @@ def test_schemas_that_only_together_leave_nothing_are_named_together() -> None:
     assert "FlowSchemas one (500) and two (600) together match each of its requests before" in fault.text
 
 
+@pytest.mark.fires("captures-builtin")
+def test_what_is_left_with_urls_alone_is_captured_too() -> None:
+    whole = [rule(subjects=[group("system:authenticated")], resourceRules=ALL["resourceRules"])]
+
+    (fault,) = found(lint(schema("mine", matchingPrecedence=450, rules=whole)), "captures-builtin")
+
+    assert fault.gravity == "error"
+    assert fault.text == (
+        "because of it these built-in schemas get no requests for resources: system-nodes (500, for system), "
+        "kube-controller-manager (800, for workload-high), kube-scheduler (800, for workload-high), "
+        "kube-system-service-accounts (900, for workload-high); their requests go to workload-low"
+    )
+    assert fault.advice == "give it a precedence above 900, or name fewer clients"
+
+
+@pytest.mark.fires("captures-builtin")
+def test_all_requests_of_some_verbs_are_a_warning() -> None:
+    every = {**ALL["resourceRules"][0], "verbs": ["list", "watch"]}
+    lists = [rule(subjects=[group("system:authenticated")], resourceRules=[every])]
+
+    (fault,) = found(lint(schema("mine", matchingPrecedence=850, rules=lists)), "captures-builtin")
+
+    assert fault.gravity == "warning"
+    assert "schemas get no list, watch requests for resources: kube-system-service-accounts (900, for" in fault.text
+
+
+@pytest.mark.spares("captures-builtin")
+def test_what_a_schema_for_the_same_clients_took_before_is_not_captured() -> None:
+    ours = schema("ours", matchingPrecedence=300, rules=everything_of("system:nodes"), **to("system"))
+    whole = [rule(subjects=[group("system:authenticated")], resourceRules=ALL["resourceRules"])]
+
+    (fault,) = found(lint(ours + schema("mine", matchingPrecedence=450, rules=whole)), "captures-builtin")
+
+    assert "system-nodes" not in fault.text
+
+
 @pytest.mark.spares("captures-builtin")
 def test_a_schema_that_names_the_same_clients_replaces_a_builtin_one_on_purpose() -> None:
     text = schema("mine", matchingPrecedence=450, rules=everything_of("system:nodes"))

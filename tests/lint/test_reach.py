@@ -18,7 +18,7 @@ from apftop.apf.matching import subject_matches, target_matches
 from apftop.apf.objects import FlowSchema, Meta, NonResourceRule, ResourceRule, Rule, Subject
 from apftop.apf.release import Release
 from apftop.classifying.resources import Resource, resource
-from apftop.lint.gather import as_built, policy_of
+from apftop.lint.gather import policy_of, untouched
 from apftop.lint.policy import Document
 from apftop.lint.reach import reach
 from apftop.records.linting import Fault
@@ -34,7 +34,7 @@ def faults(*rules: Rule) -> list[Fault]:
     """What `reach` says of a schema with these rules."""
     made = FlowSchema(Meta("mine"), "workload-low", 1000, None, rules)
     document = Document("FlowSchema", "mine", "flowcontrol.apiserver.k8s.io/v1", {}, object=made)
-    return list(reach(policy_of([document], as_built(RELEASE), RELEASE, 600)))
+    return list(reach(policy_of([document], untouched(RELEASE), RELEASE, 600)))
 
 
 def served() -> Iterator[Attributes]:

@@ -113,6 +113,13 @@ def test_a_level_that_may_lend_its_last_seat_is_told(fields: dict[str, Any], the
     assert fault.text.endswith(then)
 
 
+@pytest.mark.fires("lends-all")
+def test_a_level_of_one_seat_may_lend_its_only_one() -> None:
+    (fault,) = found(lint(level("batch", lendablePercent=50, nominalConcurrencyShares=1), seats=100), "lends-all")
+
+    assert fault.text.startswith("it may lend its only seat: when")
+
+
 @pytest.mark.spares("lends-all")
 def test_a_level_that_keeps_a_seat_is_not_told() -> None:
     assert "lends-all" not in codes(TO_BATCH + level("batch", lendablePercent=90))

@@ -303,6 +303,19 @@ class TestClassify:
         # A list may take 15% of 25 nominal seats; of 227 it takes the 10 that one from the cache takes at most.
         assert (small["seats"]["high"], default["seats"]["high"]) == (4, 10)
 
+    def test_its_metrics_tell_the_gates(self, tmp_path: Path) -> None:
+        asked = ("--user", "admin", "--group", "system:masters", "--verb", "list", "--resource", "pods")
+        shutil.copytree(CASES / "C03", tmp_path / "bundle")
+        (plain,) = self.classified(tmp_path / "bundle", *asked, "--stored", "450")["requests"]
+        for file in (tmp_path / "bundle").glob("metrics_*.txt.gz"):
+            gate = b'kubernetes_feature_enabled{name="ConsistentListFromCache",stage="ALPHA"} 1\n'
+            body = gzip.decompress(file.read_bytes())
+            file.write_bytes(gzip.compress(b"# TYPE kubernetes_feature_enabled gauge\n" + gate + body))
+        (gated,) = self.classified(tmp_path / "bundle", *asked, "--stored", "450")["requests"]
+
+        # From etcd each object counts twice in 1.30.
+        assert (plain["seats"]["high"], gated["seats"]["high"]) == (9, 5)
+
     def test_an_object_that_is_broken_is_said(self, tmp_path: Path) -> None:
         shutil.copytree(C19, tmp_path / "policy")
         (tmp_path / "policy" / "more.yaml").write_text(SCHEMA.replace("matchingPrecedence: ", "matchingPrecedence: x"))

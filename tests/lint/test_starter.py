@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.test_bad_input import apftop, process
+from tests.test_bad_input import apftop
 
 RUNNER = "system:serviceaccount:ci:runner"
 
@@ -142,7 +142,7 @@ def test_each_number_is_explained_with_the_seats_that_it_is() -> None:
 
 
 def test_a_name_cannot_break_out_of_a_comment() -> None:
-    run = process("lint", "--starter", "jane\nspec: {}\x1b", "--namespace", "web")
+    run = apftop("lint", "--starter", "jane\nspec: {}\x1b", "--namespace", "web")
 
     assert run.returncode == 0
     assert "\nspec: {}" not in run.stdout and "\x1b" not in run.stdout

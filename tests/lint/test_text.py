@@ -54,6 +54,15 @@ def test_nothing_that_is_wrong_is_one_line() -> None:
     ]
 
 
+def test_notes_that_are_many_and_alike_do_not_hide_the_rest() -> None:
+    notes = [Fault("no-rules", "note", f"n{number}", file="x.yaml", line=number) for number in range(12)]
+    text = told(FAULT, *notes)
+
+    assert sum("[no-rules]" in line for line in text) == 11
+    assert "and 2 more notes [no-rules]; --output json has them" in text
+    assert text[-1].startswith("1 error, 12 notes, ")
+
+
 def test_faults_are_counted_last() -> None:
     note = Fault("no-rules", "note", "n")
 

@@ -13,7 +13,8 @@ from apftop.apf.attributes import Attributes, attributes, bypasses
 from apftop.apf.classify import Classifier
 from apftop.apf.identity import UNAUTHENTICATED, impersonated_groups
 from apftop.apf.release import parse_release
-from apftop.classifying.classified import Setting, classified
+from apftop.classifying.classified import classified
+from apftop.classifying.setting import Setting
 from apftop.parse.objects import parse_objects
 from apftop.probe import harmless
 from apftop.records.classified import Asked

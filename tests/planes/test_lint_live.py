@@ -14,9 +14,9 @@ import yaml
 
 from apftop.findings.changes.patches import KEPT
 from apftop.lint.all import linted as linted_policy
-from apftop.lint.fates import same_spec
 from apftop.lint.files import read_file
 from apftop.lint.gather import objects_of, policy_of
+from apftop.lint.unchanged import same_spec
 from apftop.records.linting import Linted
 from tests.lint.policies import lint
 from tests.planes.broken_objects import broken_objects

@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from apftop.apf.attributes import Attributes, bypasses
 from apftop.apf.objects import NonResourceRule, ResourceRule
 from apftop.apf.request_path import path_parts
+from apftop.classifying import by_path
 from apftop.classifying.resources import of_plural, own_groups, resource
 from apftop.lint.policy import Document
 from apftop.present import plain
 from apftop.records.linting import Fault
 
-METHODS = frozenset({"get", "head", "post", "put", "patch", "delete", "options", "connect", "trace"})
+METHODS = frozenset(map(str.lower, by_path.METHODS))
 """The verb of a request that is for no resource is its HTTP method."""
 
 ACROSS = frozenset({"list", "watch", "*"})
