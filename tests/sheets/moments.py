@@ -21,7 +21,10 @@ from apftop.sheets.views import sheet
 from tests.derive.build import a_sample, dispatched, exposition, histogram, rejected, series
 
 CASES = Path(__file__).parent.parent / "cases"
-BUNDLES = sorted(folder.name for folder in CASES.iterdir() if folder.name != "C09")
+NO_BUNDLES = ("C09", "C17")
+"""Folders of bundles, and of objects alone."""
+
+BUNDLES = sorted(folder.name for folder in CASES.iterdir() if folder.name not in NO_BUNDLES)
 
 
 @cache
