@@ -136,7 +136,8 @@ def _known(given: Source, live: Source | None, options: Mapping[str, Any]) -> Kn
     known_seats = options["seats"] or (live.concurrency if live else None) or given.concurrency
     release, seats = told or LATEST, known_seats or SEATS
     there = objects_of(live.documents) if live is not None else Objects()
-    objects = policy_of(given.documents, there, release, seats, whole=given.whole).after
+    as_it_is = live is not None and live.complete
+    objects = policy_of(given.documents, there, release, seats, whole=given.whole, as_it_is=as_it_is).after
     nominal = limits(dealable(objects.levels.values()), seats, release)
     setting = Setting(
         Classifier(objects.schemas.values(), objects.levels.values()),

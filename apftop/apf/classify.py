@@ -16,9 +16,9 @@ from apftop.apf.objects import (
     EXEMPT,
     FlowSchema,
     PriorityLevelConfiguration,
-    Subject,
 )
 from apftop.apf.shards import dealable, flow_hash
+from apftop.apf.subjects import key_of
 
 Outcome = Literal["matched", "missed", "dangling", "after"]
 """What became of a schema: `after` one that stands behind the match, `dangling` one whose level does not exist."""
@@ -74,7 +74,7 @@ class Classifier:
         self._resources: _Index = defaultdict(list)
         self._urls: _Index = defaultdict(list)
         for number, (_, rule) in enumerate(self._rules):
-            for key in {_subject_key(subject) for subject in rule.subjects}:
+            for key in {key_of(subject) for subject in rule.subjects}:
                 for name in {name for target in rule.resource_rules for name in target.resources}:
                     self._resources[key, name].append(number)
                 if rule.non_resource_rules:
@@ -107,16 +107,6 @@ class Classifier:
 
 _Index = defaultdict[tuple[str, str], list[int]]
 """Numbers of rules by a key of their subject and the name of their resource (or `*`)."""
-
-
-def _subject_key(subject: Subject) -> str:
-    if subject.kind == "ServiceAccount":
-        if subject.name == "*":
-            return "s" + subject.namespace
-        return f"u{SERVICE_ACCOUNT_PREFIX}{subject.namespace}:{subject.name}"
-    if subject.name == "*":
-        return "*"
-    return ("u" if subject.kind == "User" else "g") + subject.name
 
 
 def classify(classifier: Classifier, request: Attributes) -> Classification:

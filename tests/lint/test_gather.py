@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from apftop.apf.release import Release
+from apftop.apf.release import LATEST, Release
 from apftop.lint.all import linted
 from apftop.lint.gather import objects_of, policy_of, untouched
+from apftop.lint.policy import Objects
 from tests.lint.policies import builtin, cluster, level, policy, schema
 
 RELEASES = [Release(1, minor, patch) for minor in range(26, 38) for patch in (0, 14)]
@@ -66,3 +67,11 @@ def test_what_is_whole_is_whole_by_kind() -> None:
     assert made.gives("FlowSchema")
     assert not made.gives("PriorityLevelConfiguration")
     assert made.after.levels.keys() == untouched(Release(1, 34)).levels.keys()
+
+
+def test_a_cluster_is_taken_as_it_is_though_mandatory_objects_are_missing() -> None:
+    there = untouched(LATEST)
+    lost = Objects({"exempt": there.schemas["exempt"]}, there.levels)
+
+    assert policy_of((), lost, LATEST, 600, as_it_is=True).after.schemas.keys() == {"exempt"}
+    assert policy_of((), lost, LATEST, 600).after.schemas.keys() == there.schemas.keys()
