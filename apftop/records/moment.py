@@ -28,6 +28,21 @@ class Trend:
 
 
 @dataclass(frozen=True, slots=True)
+class Replayed:
+    """Where a moment is on a tape: `at`, of `first` to `last` (Unix seconds, the recorder's clock).
+
+    `speed` is how many seconds of the tape go by in one, 0 while it stands. `whole` is set once all is known that was
+    known then: what was found depends on what came before.
+    """
+
+    at: float
+    first: float
+    last: float
+    speed: float
+    whole: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Moment:
     """One Frame for the screen.
 
@@ -38,7 +53,7 @@ class Moment:
     the frame stands on, in order of time: of each replica the last two usable ones of metrics and of
     dump_priority_levels, the last one of each other endpoint, and what an endpoint that fails now has said last.
     `findings` are what is found in the frame, and `since` when each was first seen without a gap (Unix seconds), by its
-    key.
+    key. `replayed` is set where it is not of now.
     """
 
     frame: Frame
@@ -52,3 +67,4 @@ class Moment:
     samples: tuple[Sample, ...] = ()
     findings: Findings = field(default_factory=Findings)
     since: Mapping[tuple[str, str], float] = field(default_factory=dict)
+    replayed: Replayed | None = None

@@ -1,0 +1,54 @@
+"""What a tape tells beside the samples: what it is, what happened when, and where it hurt."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+MarkKind = Literal["config", "restart", "gap", "back", "joined", "left", "found", "gone", "clock", "recording"]
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Something that happened at one moment (Unix seconds, the recorder's clock).
+
+    `config`: objects changed. `restart`: a server is another process. `gap` and `back`: a server stopped answering, and
+    answers again. `joined` and `left`: the servers that are asked. `found` and `gone`: a finding begins and ends.
+    `clock`: this machine's clock was set. `recording`: a recorder began, or began again, on this tape.
+    """
+
+    at: float
+    kind: MarkKind
+    text: str
+    replica: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Pulse:
+    """How it was for some seconds up to `at` (Unix seconds): sums over all servers, None where nobody told.
+
+    `waiting` are requests, the most that were seen at once; `severity` is that of the worst finding, empty for none.
+    """
+
+    at: float
+    waiting: float | None
+    refused_per_s: float | None
+    severity: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """Whose tape it is: `source` in words, the version of the recorder, and servers with their versions so far."""
+
+    source: str
+    tool: str
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What goes onto a tape beside samples: one of these is empty."""
+
+    marks: tuple[Mark, ...] = ()
+    pulses: tuple[Pulse, ...] = ()
