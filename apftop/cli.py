@@ -14,7 +14,15 @@ import click
 from click.core import ParameterSource
 
 from apftop import __version__
-from apftop.cli_options import Seconds, has_a_screen, reaches_servers, takes_logs, takes_request_timeout
+from apftop.cli_options import (
+    Bytes,
+    Duration,
+    Seconds,
+    has_a_screen,
+    reaches_servers,
+    takes_logs,
+    takes_request_timeout,
+)
 from apftop.errors import UNREAD, Trouble, one_line
 
 OK, FAILED, USAGE = 0, 1, 2
@@ -118,6 +126,8 @@ def demo(**options: Any) -> int:
     show_default=True,
     help="md is Markdown, for a ticket.",
 )
+@click.option("--at", metavar="TIME", help="Of a tape: as of 14:03, 2026-01-31T14:03:20Z, or -10m before its end.")
+@click.option("--between", nargs=2, metavar="TIME TIME", help="Of a tape: every --interval from one to the other.")
 @click.option(
     "--fail-on",
     type=click.Choice(["critical", "warning", "info"]),
@@ -155,6 +165,7 @@ def doctor(**options: Any) -> int:
 
 
 @cli.command()
+@click.argument("path", required=False, metavar="[TAPE]", type=click.Path(path_type=Path, exists=True))
 @reaches_servers
 @click.option(
     "--output", "-o", required=True, type=click.Path(path_type=Path), metavar="DIR_OR_TGZ", help="Where to save it."
@@ -162,15 +173,18 @@ def doctor(**options: Any) -> int:
 @click.option(
     "--interval", "-d", type=Seconds(above=0.1), default=5.0, show_default=True, help="Seconds between two looks."
 )
-def collect(**options: Any) -> int:
-    """Save a bundle of what all servers say, for `apftop report PATH` here or elsewhere.
+@click.option("--at", metavar="TIME", help="Of the tape, as of 14:03, 2026-01-31T14:03:20Z, or -10m before its end.")
+def collect(path: Path | None, **options: Any) -> int:
+    """Save a bundle of what all servers say, or said on TAPE, for `apftop report PATH` here or elsewhere.
 
     \b
-    Example: apftop collect --context prod -o incident.tgz
+    Examples:
+      apftop collect --context prod -o incident.tgz
+      apftop collect incident.apftape --at 14:03 -o incident.tgz
     """
     from apftop.collect.command import collect as run
 
-    return run(options)
+    return run(path, options)
 
 
 @cli.command()
@@ -262,6 +276,49 @@ def lint(paths: tuple[Path, ...], **options: Any) -> int:
     from apftop.lint.command import lint as run
 
     return run(paths, options)
+
+
+@cli.command()
+@click.argument("path", type=click.Path(path_type=Path))
+@reaches_servers
+@takes_request_timeout
+@click.option(
+    "--interval", "-d", type=Seconds(least=1.0, most=3600.0), default=2.0, show_default=True, help="Pace of the dumps."
+)
+@click.option("--max-size", type=Bytes(), metavar="SIZE", help="Drop the oldest beyond this, such as 500MB.")
+@click.option("--max-age", type=Duration(), metavar="TIME", help="Drop what is older than this, such as 24h or 7d.")
+@click.option("--duration", type=Duration(), metavar="TIME", help="End after this time.")
+def record(path: Path, **options: Any) -> int:
+    """Record a control plane onto a tape, without a screen, until it is ended: for `apftop replay`.
+
+    A tape that is there is continued, so that this can be restarted.
+
+    \b
+    Examples:
+      apftop record incident.apftape --context prod
+      apftop record /var/lib/apftop/tape --max-size 500MB --max-age 7d
+    """
+    from apftop.record import record as run
+
+    return run(path, options)
+
+
+@cli.command()
+@click.argument("path", type=click.Path(path_type=Path, exists=True))
+@click.option("--at", metavar="TIME", help="Begin here: 14:03, 14:03:20, 2026-01-31T14:03:20Z, or -10m from the end.")
+@click.option("--speed", type=click.FloatRange(min=0), default=1.0, show_default=True, help="0 stands still.")
+@takes_request_timeout
+@click.option("--no-color", is_flag=True, help="No colours (also with NO_COLOR set).")
+@click.option("--no-mouse", is_flag=True, help="Leave the mouse to the terminal.")
+def replay(path: Path, **options: Any) -> int:
+    """Look at a tape on the same screen with the same keys: step through it, go to a time, play it at any speed.
+
+    \b
+    Example: apftop replay incident.apftape --at 14:03
+    """
+    from apftop.ui.command import replay as run
+
+    return run(path, options)
 
 
 def _ended_by(number: int, _: object) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
@@ -10,6 +11,7 @@ from typing import Any, TypeVar
 import click
 
 from apftop.access import Overrides
+from apftop.apf.durations import go_duration_ns
 
 _NAMES = (
     "context",
@@ -57,6 +59,44 @@ class Seconds(click.ParamType[float]):
             self.fail(f"{value!r} is not from {self.least:g} to {self.most:g} seconds", param, ctx)
         return seconds
 
+
+class Duration(click.ParamType[float]):
+    """A time such as 90s, 10m, 1h30m or 7d; in seconds."""
+
+    name = "time"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        if isinstance(value, float):
+            return value
+        days, d, rest = str(value).rpartition("d")
+        nanoseconds = go_duration_ns(rest) if rest or not d else 0
+        if (d and not days.isdecimal()) or (not nanoseconds and not d) or nanoseconds is None:
+            self.fail(f"{value!r} is no time such as 90s, 10m, 1h30m or 7d", param, ctx)
+        seconds = (int(days) * 86400 if d else 0) + nanoseconds / 1e9
+        if seconds <= 0:
+            self.fail(f"{value!r} is not above 0", param, ctx)
+        return seconds
+
+
+class Bytes(click.ParamType[int]):
+    """A size such as 500MB or 2GiB; in bytes."""
+
+    name = "size"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        if isinstance(value, int):
+            return value
+        found = _SIZE.fullmatch(str(value))
+        if found is None:
+            self.fail(f"{value!r} is no size such as 500MB or 2GiB", param, ctx)
+        size = int(float(found[1]) * (1024 if found[3] else 1000) ** (" KMGT".index(found[2].upper() or " ")))
+        if size < LEAST_BYTES:
+            self.fail(f"{value!r} is less than 1MB", param, ctx)
+        return size
+
+
+_SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([KMGTkmgt]?)(i?)[Bb]?")
+LEAST_BYTES = 1_000_000
 
 _SCREEN = (
     click.option(

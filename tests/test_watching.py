@@ -12,16 +12,18 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from apftop import watching
+from apftop import deriving, watching
 from apftop.access import Access
 from apftop.derive.frame import frame
+from apftop.deriving import moment
+from apftop.kept import Kept, keep
 from apftop.live import OWN_KEPT, fold, observe
 from apftop.records.asking import Demand
 from apftop.records.frame import Level
 from apftop.records.moment import Moment
 from apftop.records.raw import DUMP_PATHS, FLOW_SCHEMA_UID, LEVEL_UID, Endpoint, Sample
 from apftop.records.state import State
-from apftop.watching import Item, Watching, keep, moment, newest
+from apftop.watching import Item, Watching, newest
 from tests.derive.build import a_sample, dispatched, exposition, level_row, levels_dump
 from tests.derive.test_frame import configs, requests_dump, schemas
 from tests.reach.server import Ca, Reply, Server
@@ -179,7 +181,7 @@ def test_a_frame_that_cannot_be_derived_is_told_and_the_polling_goes_on(
     with watched(access, demand=Demand(interval_s=1.0)) as seen:
         good = seen.until(lambda one: waiting(one) == 0)
         with monkeypatch.context() as patch, caplog.at_level(logging.ERROR, "apftop"):
-            patch.setattr(watching, "frame", fails)
+            patch.setattr(deriving, "frame", fails)
             odd = seen.until(lambda one: one.news)
         server.replies[LEVELS] = levels(7)
         after = seen.until(lambda one: waiting(one) == 7)
@@ -206,7 +208,7 @@ def test_causes_that_cannot_be_found_are_told_and_the_numbers_are_shown(
     def fails(*_: object) -> None:
         raise KeyError("odd")
 
-    monkeypatch.setattr(watching, "causes", fails)
+    monkeypatch.setattr(deriving, "causes", fails)
     with watched(access, demand=Demand(interval_s=1.0)) as seen:
         server.replies[LEVELS] = levels(7)
         found = seen.until(lambda one: waiting(one) == 7 and one.news)
@@ -223,7 +225,7 @@ def test_an_answer_that_cannot_be_taken_in_is_told_and_the_others_are(
             raise KeyError("odd")
         return observe(state, sample)
 
-    monkeypatch.setattr(watching, "observe", fails_on_metrics)
+    monkeypatch.setattr(deriving, "observe", fails_on_metrics)
     with watched(access) as seen:
         found = seen.until(lambda one: one.news and waiting(one) == 0)
 
@@ -265,7 +267,7 @@ def test_a_server_that_hangs_does_not_keep_from_stopping_nor_the_others_from_bei
 
 
 def kept(*samples: Sample) -> list[float | None]:
-    found: watching.Kept = {}
+    found: Kept = {}
     for sample in samples:
         found = keep(found, sample)
     return [one.received for some in found.values() for one in some]
@@ -333,7 +335,7 @@ def test_requests_of_ours_that_made_room_for_later_ones_are_counted_all_the_same
         of_ours(7.0, Endpoint.METRICS),
         of_ours(8.0),
     ]
-    held: watching.Kept = {}
+    held: Kept = {}
     for sample in samples:
         held = keep(held, sample)
     found = moment(fold(samples), 1, "", {}, {}, (), held)
@@ -350,7 +352,7 @@ def test_a_moment_can_be_made_of_any_samples() -> None:
         a_sample(configs("load"), 1.0, Endpoint.CONFIGS),
         a_sample(levels_dump(level_row("load", 3, 1, 1, 0, 0, 0)), 2.0, Endpoint.LEVELS),
     ]
-    held: watching.Kept = {}
+    held: Kept = {}
     for sample in reversed(samples):
         held = keep(held, sample)
     found = moment(fold(samples), 5, "a file", {}, {}, ("read",), held)
