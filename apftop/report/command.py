@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,42 +19,23 @@ from apftop.output import complain, said_if_slow, write
 from apftop.parse.body import pick
 from apftop.parse.vocabulary import wanted_at_once
 from apftop.present import json_text
-from apftop.records.checks import Checks
 from apftop.records.classified import Classified
-from apftop.records.findings import Findings
 from apftop.records.frame import Frame
-from apftop.records.logs import NO_LOGS, Logs
+from apftop.records.logs import Logs
 from apftop.records.parsed import ParseError
 from apftop.report.asked import classified_in
 from apftop.report.causes import reaches
 from apftop.report.document import document, taken_of
 from apftop.report.known import Known, checked_all, found_in, taken_in
+from apftop.report.look import Look
 from apftop.report.looking import Servers, first_look, next_look, notes, servers, unseen
 from apftop.report.markdown import markdown
+from apftop.report.taped import looks_of
 from apftop.report.text import server_text, taken, text
+from apftop.tape.reading import is_tape
 
 FOUND = 1
 """The exit code when something as bad as `--fail-on` was found."""
-
-
-@dataclass(frozen=True, slots=True)
-class Look:
-    """One Frame and how it came about. `notes` say what it cannot show, though nothing went wrong.
-
-    `classified` are the requests in question that lie with a bundle, None where there are none or nobody can tell.
-    """
-
-    frame: Frame
-    checks: Checks
-    found: Findings
-    source: str
-    t0: float | None
-    t1: float | None
-    interval_s: float | None
-    problems: tuple[str, ...]
-    notes: tuple[str, ...]
-    logs: Logs = NO_LOGS
-    classified: tuple[Classified, ...] | None = None
 
 
 def report(path: Path | None, options: Mapping[str, Any], *, count_given: bool) -> int:
@@ -64,16 +44,18 @@ def report(path: Path | None, options: Mapping[str, Any], *, count_given: bool) 
     The exit code is 3 when something that was there could not be read, else 1 when anything as bad as `--fail-on` was
     found in any of them.
     """
+    taped = path is not None and is_tape(path)
+    if not taped and (options["at"] or options["between"]):
+        raise click.UsageError("--at and --between are times of a tape in PATH")
     if path is not None and (options["batch"] or count_given or asks_servers(options)):
         raise click.UsageError("-b, -n and options that say which server to ask are for live looks: leave out PATH")
-    looks = (
-        iter([_bundle(path, options)])
-        if path is not None
-        else _live(options, endless=options["batch"] and not count_given)
-    )
+    if path is None:
+        looks = _live(options, endless=options["batch"] and not count_given)
+    else:
+        looks = looks_of(path, options) if taped else iter([_bundle(path, options)])
     unread = failed = False
     for look in looks:
-        _show(look, options["output"], lines=options["batch"] or options["count"] > 1)
+        _show(look, options["output"], lines=options["batch"] or options["count"] > 1 or options["between"])
         unread = unread or _unread(look)
         failed = failed or (options["fail_on"] is not None and reaches(look.found, options["fail_on"]))
     return UNREAD if unread else FOUND if failed else 0

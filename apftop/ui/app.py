@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import ClassVar
 
 from textual.app import ComposeResult, SystemCommand
@@ -17,28 +18,31 @@ from textual.screen import Screen
 from textual.timer import Timer
 
 from apftop.daemon import in_daemon
+from apftop.errors import Trouble
 from apftop.findings.words.summary import summary
 from apftop.present import plain, utc
 from apftop.records.asking import Demand
 from apftop.records.findings import Finding
 from apftop.records.moment import Moment
-from apftop.records.raw import Sample
 from apftop.sheets.finding_text import script
 from apftop.sheets.findings import found_by
 from apftop.sheets.look import Look, View
 from apftop.sheets.sheet import Cell, RowKey, Sheet
+from apftop.tape.file import SUFFIX, write_tape
+from apftop.tape.times import time_on
 from apftop.ui import steps
-from apftop.ui.bundle_name import new_name
 from apftop.ui.caption import caption, notes
 from apftop.ui.clipboard import copying, in_words
 from apftop.ui.ending import Ending, Ends
 from apftop.ui.help import Help
 from apftop.ui.key_line import KeyLine
 from apftop.ui.keys import KEYS, keys_of
-from apftop.ui.moments import Arrived, Frozen
+from apftop.ui.moments import Arrived, Frozen, Recalled
+from apftop.ui.new_name import new_name
 from apftop.ui.opened import Opened
 from apftop.ui.paint import Lines
 from apftop.ui.palette import Palette
+from apftop.ui.playback import Playback
 from apftop.ui.prompt import Prompt
 from apftop.ui.shown import header_of, page_of, sheet_of, told
 from apftop.ui.source import OpenSource, Save
@@ -80,6 +84,7 @@ class Apftop(Ending, inherit_bindings=False):
         self.animation_level = "none"
         self.look = Look()
         self.source = open_source(self.deliver)
+        self.playback = Playback(self.source)
         self._of, self._save, self._interval_s, self._clock = of, save, interval_s, clock
         self._began = clock()
         self._wake = 0
@@ -120,6 +125,8 @@ class Apftop(Ending, inherit_bindings=False):
 
     @property
     def _moment(self) -> Moment | None:
+        if self.playback.moment is not None:
+            return self.playback.moment
         return self._newest if self._frozen is None else self._frozen.moment
 
     def _draw(self) -> None:
@@ -141,6 +148,8 @@ class Apftop(Ending, inherit_bindings=False):
 
     @property
     def _now(self) -> float:
+        if self._moment is not None and self._moment.replayed is not None:
+            return self._moment.replayed.at
         return self._clock() if self._frozen is None else self._frozen.at
 
     @property
@@ -163,6 +172,8 @@ class Apftop(Ending, inherit_bindings=False):
 
     def _header(self) -> Sequence[Sequence[Cell]]:
         now, frozen = self._clock(), self._frozen
+        if (past := self.playback.mark(self._newest)) is not None and self._moment is not None:
+            return header_of(self._moment, self.look, self._now, self.size.width, (past,))
         if self._newest is None:
             return ((Cell(f"apftop  connecting to {plain(self._of)}, {max(0.0, now - self._began):.0f} s"),),)
         marks = (Cell(frozen.mark(self._newest, now), mark="warn"),) if frozen else ()
@@ -173,9 +184,20 @@ class Apftop(Ending, inherit_bindings=False):
             # All is loaded by now: no full collection need look through it again, while keys wait.
             gc.freeze()
         self._newest = message.moment
-        if self._frozen is not None:
+        if message.moment.replayed is not None:
+            self.playback.enter(self.deliver)
+            self.playback.take(message.moment)
+        elif self.playback.moment is not None or self._frozen is not None:
             self._tick()
-        elif (wait := self._draw_not_before - time.monotonic()) <= 0:
+            return
+        self._draw_soon()
+
+    def on_recalled(self, message: Recalled) -> None:
+        self.playback.take(message.moment)
+        self._draw_soon()
+
+    def _draw_soon(self) -> None:
+        if (wait := self._draw_not_before - time.monotonic()) <= 0:
             self._draw()
         elif self._draw_later is None:
             self._draw_later = self.set_timer(wait, self._draw)
@@ -226,7 +248,20 @@ class Apftop(Ending, inherit_bindings=False):
     def on_prompt_typed(self, message: Prompt.Typed) -> None:
         if message.done:
             self.table.focus()
+        if message.of == "time":
+            self._go_to(message.text)
+            return
         self._see(replace(self.look, filter=message.text))
+
+    def _go_to(self, text: str) -> None:
+        """To a time as it was typed."""
+        moment = self._moment
+        if not text or moment is None or moment.replayed is None:
+            return
+        try:
+            self.playback.go(time_on(text, (moment.replayed.first, moment.replayed.last)))
+        except Trouble as error:
+            self._say(str(error), error=True)
 
     def action_view(self, view: str) -> None:
         self._trail.clear()
@@ -249,7 +284,41 @@ class Apftop(Ending, inherit_bindings=False):
             former, key = self._trail.pop()
             self._see(steps.back(self.look, former), key=key)
 
+    def recall(self, moment: Moment) -> None:
+        """Show a moment of a player soon; from any thread."""
+        with contextlib.suppress(RuntimeError):
+            self.post_message(Recalled(moment))
+
+    def _enter_past(self) -> bool:
+        """Whether there is something to go back to, which is then gone back to."""
+        if self.playback.enter(self.recall) is None:
+            self._say("nothing is recorded yet")
+            return False
+        return True
+
+    def action_step(self, looks: int) -> None:
+        if self._enter_past():
+            self.playback.step(looks)
+
+    def action_minutes(self, minutes: int) -> None:
+        if self._enter_past():
+            self.playback.minutes(minutes)
+
+    def action_go_to(self) -> None:
+        if self._enter_past():
+            self.prompt.open("", "time")
+
+    def action_live(self) -> None:
+        if self.playback.of_tape and self._moment is not None and self._moment.replayed is not None:
+            self.playback.go(self._moment.replayed.last)
+        self.playback.leave()
+        self._frozen = None
+        self._draw()
+
     def action_freeze(self) -> None:
+        if self.playback.moment is not None:
+            self.playback.toggle()
+            return
         if self._frozen is not None:
             self._frozen = None
         elif self._newest is not None:
@@ -276,6 +345,9 @@ class Apftop(Ending, inherit_bindings=False):
         self._see(replace(self.look, hide_idle=not self.look.hide_idle))
 
     def action_interval(self, step: int) -> None:
+        if self.playback.moment is not None:
+            self.playback.speed(step)
+            return
         self._interval_s = (steps.slower if step > 0 else steps.faster)(self._interval_s)
         self._want()
         self._tick()
@@ -323,19 +395,27 @@ class Apftop(Ending, inherit_bindings=False):
             self._say(f"{what} is too long for a terminal to copy", error=True)
             return
         self._driver.write(sequence)
-        self._say(f"{what} was sent to the terminal's clipboard; if nothing pastes, w writes a bundle")
+        self._say(f"{what} was sent to the terminal's clipboard; if nothing pastes, b writes a bundle")
 
     def action_write(self) -> None:
+        tape = self.source.recorded()
+        if not tape:
+            self._say("there is nothing to write yet")
+            return
+        self.run_worker(self._write("a tape", lambda: write_tape(tape, new_name(self._clock(), SUFFIX))), group="write")
+
+    def action_bundle(self) -> None:
         if self._moment is None or not self._moment.samples:
             self._say("there is nothing to write yet")
             return
-        self.run_worker(self._write(self._moment.samples), group="write")
+        samples = self._moment.samples
+        self.run_worker(self._write("a bundle", lambda: self._save(samples, new_name(self._clock()))), group="write")
 
-    async def _write(self, samples: tuple[Sample, ...]) -> None:
+    async def _write(self, what: str, write: Callable[[], Path]) -> None:
         try:
-            written = await in_daemon(lambda: self._save(samples, new_name(self._clock())))
+            written = await in_daemon(write)
         except Exception as error:  # noqa: BLE001  whatever kept it from being written is told
-            self._say(f"cannot write a bundle: {told(error)}", error=True)
+            self._say(f"cannot write {what}: {told(error)}", error=True)
         else:
             self._say(f"written: {plain(str(written))}")
 

@@ -7,6 +7,7 @@ import signal
 import threading
 from collections.abc import Mapping
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from apftop.access import Overrides
@@ -15,7 +16,10 @@ from apftop.cluster import Reach, from_server, reach
 from apftop.collect.writer import write_bundle
 from apftop.output import said_if_slow, write
 from apftop.records.asking import Demand
+from apftop.replaying import Replaying
 from apftop.report.looking import LOADING
+from apftop.tape.reading import open_tape
+from apftop.tape.times import time_on
 from apftop.ui.run import run
 from apftop.ui.terminal import refuse_without_terminal
 from apftop.watching import Watching
@@ -43,6 +47,21 @@ def demo(options: Mapping[str, Any]) -> int:
         return _screen(Reach(ways, discover=False, source=f"demo, scenario {options['scenario']}"), options)
     finally:
         running.stop()
+
+
+def replay(path: Path, options: Mapping[str, Any]) -> int:
+    """Show a tape until its reader quits."""
+    refuse_without_terminal(os.environ)
+    tape = open_tape(path)
+    at = None if options["at"] is None else time_on(options["at"], tape.span)
+    opened = partial(Replaying, tape, at=at, speed=options["speed"], request_timeout_s=options["request_timeout"])
+    return run(
+        lambda on_moment: opened(on_moment=on_moment),
+        of=f"replay of {path.name}",
+        save=partial(write_bundle, source=f"replay of {tape.about.source}"),
+        no_color=options["no_color"],
+        mouse=not options["no_mouse"],
+    )
 
 
 def _screen(at: Reach, options: Mapping[str, Any], request_timeout_s: float | None = None) -> int:

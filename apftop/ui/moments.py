@@ -20,6 +20,17 @@ class Arrived(Message):
         return isinstance(message, Arrived)
 
 
+class Recalled(Message):
+    """A moment of a player, which is shown instead of the newest one."""
+
+    def __init__(self, moment: Moment) -> None:
+        self.moment = moment
+        super().__init__()
+
+    def can_replace(self, message: Message) -> bool:
+        return isinstance(message, Recalled)
+
+
 @dataclass(frozen=True, slots=True)
 class Frozen:
     """What stands still, and since when (Unix seconds)."""

@@ -1,8 +1,8 @@
-"""The line in which a filter is typed."""
+"""The line in which a filter or a time is typed."""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -10,33 +10,38 @@ from textual.containers import Horizontal
 from textual.message import Message
 from textual.widgets import Input, Label
 
+Of = Literal["filter", "time"]
+LABELS: dict[Of, str] = {"filter": "/", "time": "go to (UTC) "}
+
 
 class Prompt(Horizontal):
-    """A filter as it is typed; `enter` keeps it, `escape` brings the former one back."""
+    """A filter as it is typed, or a time; `enter` keeps it, `escape` brings the former one back."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "give_up", "back to the former filter", id="prompt.undo")
     ]
 
     class Typed(Message):
-        """The filter as it stands, and whether its reader is done with it."""
+        """What is typed as it stands, what of, and whether its reader is done with it."""
 
-        def __init__(self, text: str, *, done: bool) -> None:
-            self.text, self.done = text, done
+        def __init__(self, text: str, of: Of, *, done: bool) -> None:
+            self.text, self.of, self.done = text, of, done
             super().__init__()
 
     def __init__(self, id: str | None = None) -> None:
         super().__init__(id=id)
         self._former = ""
+        self._of: Of = "filter"
         self.display = False
 
     def compose(self) -> ComposeResult:
-        yield Label("/", markup=False)
+        yield Label(LABELS["filter"], markup=False)
         yield Input(compact=True, select_on_focus=False)
 
-    def open(self, text: str) -> None:
-        """Show a filter to be changed."""
-        self._former = text
+    def open(self, text: str, of: Of = "filter") -> None:
+        """Show a filter to be changed, or have a time typed."""
+        self._former, self._of = text, of
+        self.query_one(Label).update(LABELS[of])
         field = self.query_one(Input)
         with field.prevent(Input.Changed):
             field.value = text
@@ -45,7 +50,8 @@ class Prompt(Horizontal):
 
     def on_input_changed(self, event: Input.Changed) -> None:
         event.stop()
-        self.post_message(self.Typed(event.value, done=False))
+        if self._of == "filter":
+            self.post_message(self.Typed(event.value, self._of, done=False))
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()
@@ -56,4 +62,4 @@ class Prompt(Horizontal):
 
     def _close(self, text: str) -> None:
         self.display = False
-        self.post_message(self.Typed(text, done=True))
+        self.post_message(self.Typed(text, self._of, done=True))

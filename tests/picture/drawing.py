@@ -12,7 +12,9 @@ from apftop.access import Overrides
 from apftop.causes import Causes, causes
 from apftop.cluster import from_server
 from apftop.demo.running import start_demo
+from apftop.deriving import moment
 from apftop.fetch import LOOK, Manner, Turn, run
+from apftop.kept import Kept, keep
 from apftop.lanes import plan
 from apftop.live import observe
 from apftop.parse.body import picker_of_apf
@@ -22,7 +24,6 @@ from apftop.records.moment import Moment
 from apftop.records.raw import Sample
 from apftop.records.state import State
 from apftop.ui.app import Apftop
-from apftop.watching import Kept, keep, moment
 
 PICTURE = Path(__file__).parent / "screen.svg"
 SIZE = (124, 30)
@@ -76,6 +77,12 @@ class _Still:
 
     def want(self, demand: Demand) -> None:
         """There is nothing to ask."""
+
+    def recorded(self) -> bytes:
+        return b""
+
+    def rewound(self, on_moment: Callable[[Moment], None]) -> None:
+        """There is nothing to go back to."""
 
     def stop(self) -> None:
         """There is nothing to end."""

@@ -36,6 +36,12 @@ class Calm:
     def want(self, demand: Demand) -> None:
         pass
 
+    def recorded(self) -> bytes:
+        return b""
+
+    def rewound(self, on_moment: Callable[[Moment], None]) -> None:
+        """There is nothing to go back to."""
+
     def stop(self) -> None:
         pass
 

@@ -28,12 +28,19 @@ class Driven:
         self.deliver = deliver
         self.started = False
         self.wanted: list[Demand] = []
+        self.tape = b""
 
     def start(self) -> None:
         self.started = True
 
     def want(self, demand: Demand) -> None:
         self.wanted.append(demand)
+
+    def recorded(self) -> bytes:
+        return self.tape
+
+    def rewound(self, on_moment: Callable[[Moment], None]) -> None:
+        """There is nothing to go back to."""
 
     def stop(self) -> None:
         self.started = False

@@ -56,7 +56,7 @@ async def test_what_is_frozen_is_what_is_written() -> None:
     async with shown(first=frozen) as screen:
         await screen.press("space")
         await screen.send(later)
-        await screen.press("w")
+        await screen.press("b")
         await screen.pilot.pause(0.3)
         assert [samples for samples, _ in screen.saves] == [frozen.samples]
 

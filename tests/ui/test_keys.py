@@ -14,9 +14,9 @@ from apftop.records.raw import Endpoint
 from apftop.sheets.filter import parse
 from apftop.sheets.look import Look, View
 from apftop.sheets.views import sheet
-from apftop.ui.bundle_name import new_name
 from apftop.ui.help import Help, filter_help
 from apftop.ui.keys import KEYS, keys_of
+from apftop.ui.new_name import new_name
 from apftop.ui.table import Table
 from tests.ui.moments import REPLICAS, a_moment
 from tests.ui.screen import FIRST, Shown, shown
@@ -174,7 +174,7 @@ async def test_polling_now_is_a_larger_wake(key: str) -> None:
 
 async def test_what_is_on_the_screen_is_written_and_its_path_told() -> None:
     async with shown((120, 40)) as screen:
-        await screen.press("w")
+        await screen.press("b")
         await screen.pilot.pause(0.3)
         ((samples, folder),) = screen.saves
         assert samples == FIRST.samples
@@ -189,7 +189,7 @@ async def test_a_bundle_that_cannot_be_written_is_told() -> None:
             raise OSError(28, "No space left on [device]")
 
         screen.app._save = failing  # type: ignore[assignment]
-        await screen.press("w")
+        await screen.press("b")
         await screen.pilot.pause(0.3)
         assert "cannot write a bundle" in screen.text
         assert "[device]" in " ".join(screen.text.split())

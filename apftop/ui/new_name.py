@@ -1,4 +1,4 @@
-"""Where the key that writes a bundle puts it."""
+"""Where keys that write put it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from apftop.errors import Trouble
 
 
-def new_name(now: float) -> Path:
+def new_name(now: float, suffix: str = "") -> Path:
     """A name with the time (Unix seconds) in the current folder, which nothing has yet. Raises Trouble without one."""
     try:
         folder = Path.cwd()
@@ -17,4 +17,4 @@ def new_name(now: float) -> Path:
         raise Trouble("the folder that apftop was started in is gone", todo="start it in another one") from error
     name = f"apftop-{datetime.fromtimestamp(now, UTC):%Y%m%dT%H%M%SZ}"
     names = chain([name], (f"{name}-{number}" for number in count(2)))
-    return next(path for one in names if not (path := folder / one).exists())
+    return next(path for one in names if not (path := folder / f"{one}{suffix}").exists())
