@@ -10,6 +10,7 @@ from apftop.records.checks import Checks
 from apftop.records.findings import Findings
 from apftop.records.frame import Frame
 from apftop.records.raw import Sample
+from apftop.records.tape import Note
 
 TREND_LENGTH = 60
 """So many points of a trend are kept."""
@@ -32,7 +33,7 @@ class Replayed:
     """Where a moment is on a tape: `at`, of `first` to `last` (Unix seconds, the recorder's clock).
 
     `speed` is how many seconds of the tape go by in one, 0 while it stands. `whole` is set once all is known that was
-    known then: what was found depends on what came before.
+    known then: what was found depends on what came before. `notes` are the marks and pulses of all of it, in order.
     """
 
     at: float
@@ -40,6 +41,7 @@ class Replayed:
     last: float
     speed: float
     whole: bool
+    notes: Note = Note()
 
 
 @dataclass(frozen=True, slots=True)
