@@ -41,7 +41,7 @@ class Replayed:
     last: float
     speed: float
     whole: bool
-    notes: Note = Note()
+    notes: Note = field(default_factory=Note)
 
 
 @dataclass(frozen=True, slots=True)
