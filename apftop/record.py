@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import queue
 import signal
-import threading
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,16 +15,19 @@ from apftop.cluster import reach
 from apftop.errors import UNREAD
 from apftop.output import complain, said_if_slow, write
 from apftop.present import plain, size, span
+from apftop.recording import Recording
 from apftop.records.asking import Demand
 from apftop.records.moment import Moment
 from apftop.report.looking import LOADING
-from apftop.tape.file import Bounds, TapeFile, check_tape, parts_of
+from apftop.tape.file import Bounds, TapeFile, check_tape
+from apftop.tape.parts import parts_of
 from apftop.watching import Watching
 
 MOMENT_EVERY_S = 5.0
 """Nobody looks at the moments: they are what marks and the time line come from."""
 
 FINISH_S = 5.0
+ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def record(path: Path, options: Mapping[str, Any]) -> int:
@@ -34,17 +38,16 @@ def record(path: Path, options: Mapping[str, Any]) -> int:
     check_tape(path)
     with said_if_slow(LOADING):
         at = reach(options["servers"], options["kubeconfig"], options["context"], access_overrides(options))
-    ended = threading.Event()
-    for one in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(one, lambda *_: ended.set())
-    latest: list[Moment] = []
+    # A SimpleQueue may be put to in a signal handler, whatever was interrupted; the lock of an Event may be held.
+    ended: queue.SimpleQueue[str] = queue.SimpleQueue()
+    for one in ENDS:
+        # What was ignored before, as by nohup, is so still.
+        if signal.getsignal(one) is not signal.SIG_IGN:
+            signal.signal(one, lambda *_: ended.put("told to"))
 
     def seen(moment: Moment) -> None:
-        if not latest:
-            latest.append(moment)
-        latest[0] = moment
         if watching.recording.failure:
-            ended.set()
+            ended.put("failed")
 
     watching = Watching(
         at.ways,
@@ -59,21 +62,28 @@ def record(path: Path, options: Mapping[str, Any]) -> int:
     began = time.monotonic()
     watching.start()
     complain([f"recording {at.source} to {path}; ctrl+c ends it"])
-    ended.wait(options["duration"])
+    with contextlib.suppress(queue.Empty):
+        ended.get(timeout=options["duration"])
     watching.stop()
     watching.finish(FINISH_S)
-    return _told(path, time.monotonic() - began, latest[0] if latest else None, watching.recording.failure)
+    return _told(path, time.monotonic() - began, watching.recording)
 
 
-def _told(path: Path, seconds: float, last: Moment | None, failure: str) -> int:
+def _told(path: Path, seconds: float, recording: Recording) -> int:
     """What is on the tape."""
+    failure = recording.failure
+    if not recording.ended:
+        failure = "the disk is too slow: the end of the tape was not written"
     if failure:
         complain([failure])
-    answered = [] if last is None else [one for one in last.frame.replicas.values() if one.samples]
-    if not answered:
-        complain(["nothing was recorded, for no server answered; see `apftop doctor`"])
+    if not recording.answered:
+        complain(["nothing was learnt, for no server gave an answer; see `apftop doctor`"])
         return UNREAD
-    there = sum(part.stat().st_size for part in parts_of(path) if part.exists())
-    write(f"recorded {span(seconds)} of {len(answered)} servers to {plain(str(path))} ({size(there)})")
+    try:
+        there = size(sum(part.stat().st_size for part in parts_of(path.resolve())))
+    except OSError:
+        there = "it is not there any more"
+    servers = "1 server" if len(recording.answered) == 1 else f"{len(recording.answered)} servers"
+    write(f"recorded {span(seconds)} of {servers} to {plain(str(path))} ({there})")
     write(f"Next: apftop replay {plain(str(path))}")
     return UNREAD if failure else 0

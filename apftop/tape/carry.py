@@ -32,7 +32,8 @@ def carried(carry: Carry, one: Numbered, before: State, after: State) -> Carry:
     One answer with several servers in it stands in for each of them, and is carried once for each.
     """
     moved = [name for name, state in after.replicas.items() if before.replicas.get(name) is not state]
-    found = dict(carry)
+    # Servers are also forgotten between two samples.
+    found = {key: numbered for key, numbered in carry.items() if key[0] in before.replicas and key[0] in after.replicas}
     for name in moved:
         was, now = _slots(before.replicas.get(name)), _slots(after.replicas[name])
         for slot, content in now.items():
@@ -43,8 +44,6 @@ def carried(carry: Carry, one: Numbered, before: State, after: State) -> Carry:
             else:
                 most = len(content) if slot in PAIRS else 1
                 found[name, slot] = (*found.get((name, slot), ()), one)[-most:]
-    if before.replicas.keys() - after.replicas.keys():
-        found = {key: numbered for key, numbered in found.items() if key[0] in after.replicas}
     return found
 
 

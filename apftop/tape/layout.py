@@ -7,6 +7,11 @@ can be cut out and put together.
 
 All but OPEN is one stream of zstd a segment, flushed with each record: what was written whole can be read, whatever
 became of what follows.
+
+Later versions may add kinds of record, fields of what is in them, and values of fields, and keep the format's number. A
+reader unpacks kinds that it does not know, as part of the stream, and passes over them; fields too, and what has values
+that it does not know it leaves out and says so. Who cuts a tape copies bytes, so that none of it is lost. All else that
+changes gets a new number, which older versions refuse.
 """
 
 from __future__ import annotations
@@ -41,15 +46,15 @@ class Kind(IntEnum):
 
 
 class Record(NamedTuple):
-    """One record: its kind, its time (Unix seconds), its payload as it is on the disk, and where it ends."""
+    """One record: its kind, perhaps none that is known, its time (Unix seconds), its payload as it is, and its end."""
 
-    kind: Kind
+    kind: int
     time: float
     payload: bytes
     end: int
 
 
-def packed(kind: Kind, time: float, payload: bytes) -> bytes:
+def packed(kind: int, time: float, payload: bytes) -> bytes:
     """A record as bytes."""
     return HEAD.pack(len(payload), crc32(payload, crc32(_CHECKED.pack(kind, time))), kind, time) + payload
 
@@ -68,12 +73,9 @@ def record_at(data: Bytes, at: int) -> Record | None:
     if begin > len(data):
         return None
     size, crc, kind, time = HEAD.unpack_from(data, at)
-    if size > MOST_BYTES or begin + size > len(data) or kind not in _KINDS:
+    if size > MOST_BYTES or begin + size > len(data):
         return None
     payload = bytes(data[begin : begin + size])
     if crc32(payload, crc32(_CHECKED.pack(kind, time))) != crc:
         return None
-    return Record(Kind(kind), time, payload, begin + size)
-
-
-_KINDS = frozenset(Kind)
+    return Record(kind, time, payload, begin + size)

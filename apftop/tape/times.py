@@ -6,7 +6,7 @@ import re
 from datetime import UTC, datetime, timedelta
 
 from apftop.apf.durations import go_duration_ns
-from apftop.errors import Trouble
+from apftop.errors import Misuse
 
 _CLOCK = re.compile(r"([0-9]{1,2}):([0-9]{2})(?::([0-9]{2}(?:\.[0-9]+)?))?")
 
@@ -15,7 +15,7 @@ def time_on(text: str, span: tuple[float, float]) -> float:
     """A time of a tape of this span (Unix seconds): an hour of its days in UTC, a date with hour, or from its ends.
 
     `14:03` is the last such time on the tape, or the nearest to it; `-10m` is before its end, `+10m` after its
-    beginning. Raises Trouble for anything else.
+    beginning. Raises Misuse for anything else.
     """
     first, last = span
     text = text.strip()
@@ -29,7 +29,7 @@ def time_on(text: str, span: tuple[float, float]) -> float:
         found = datetime.fromisoformat(text.replace(" ", "T"))
     except ValueError:
         todo = "write 14:03, 14:03:20, 2026-01-31T14:03:20Z, +10m or -10m"
-        raise Trouble(f"{text!r} is no time on a tape", "", todo) from None
+        raise Misuse(f"{text!r} is no time on a tape", "", todo) from None
     return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
 
 

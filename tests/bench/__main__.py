@@ -8,10 +8,18 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 
-from tests.bench import bands, calibration, classify, crosscheck, fairness, keys, queueset
+from tests.bench import bands, calibration, classify, crosscheck, fairness, keys, queueset, replay, tape
 from tests.bench.row import Row
 
-ROWS: tuple[Callable[..., Iterator[Row]], ...] = (queueset.rows, bands.rows, classify.rows, keys.rows, fairness.rows)
+ROWS: tuple[Callable[..., Iterator[Row]], ...] = (
+    queueset.rows,
+    bands.rows,
+    classify.rows,
+    keys.rows,
+    fairness.rows,
+    replay.rows,
+    tape.rows,
+)
 RECORDED: tuple[Callable[..., Iterator[Row]], ...] = (crosscheck.rows, calibration.rows)
 """Rows about recorded control planes."""
 

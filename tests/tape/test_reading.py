@@ -11,15 +11,9 @@ from apftop.live import fold
 from apftop.records.raw import Sample
 from apftop.records.state import State
 from apftop.tape.layout import FIRST_LINE, FORMAT, HEAD, SYNC, records
-from apftop.tape.reading import Tape, open_tape
+from apftop.tape.reading import Tape, is_tape, open_tape
 from tests.recording import recordings
-from tests.tape.taping import record, samples
-
-
-def read(tape: Tape) -> list[Sample]:
-    return [
-        one.what for number in range(len(tape.segments)) for one in tape.taken(number) if isinstance(one.what, Sample)
-    ]
+from tests.tape.taping import Recorder, read, record, samples
 
 
 @pytest.mark.parametrize("number", range(len(recordings())))
@@ -111,3 +105,30 @@ def test_a_record_that_claims_to_be_endless_is_damage(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes() + HEAD.pack(0xFFFFFFFF, 0, 4, 0.0) + b"x" * 100)
 
     assert read(open_tape(path)) == [one.sample for one in seen]
+
+
+def test_samples_of_servers_that_were_forgotten_are_carried_no_more(tmp_path: Path) -> None:
+    others = [one for one in samples(1)[60:] if one.replica != "0"]
+    with Recorder(tmp_path / "tape") as recorder:
+        for one in samples(1)[:60]:
+            recorder.take(one, 1.0)
+        recorder.forget("0")
+        recorder.take(others[0], 20.0)
+        recorder.take(others[1], 21.0)
+        recorder.take(others[2], 40.0)
+
+    tape = open_tape(tmp_path / "tape")
+
+    for number in (1, 2):
+        state, carried = tape.opening(number)
+        assert {one.replica for one in carried} == set(state.replicas) == {"1", "2"}
+
+
+@pytest.mark.parametrize("left", [None, b""])
+def test_a_tape_whose_newest_part_is_missing_or_empty_is_still_one(left: bytes | None, tmp_path: Path) -> None:
+    record(tmp_path / "tape.20260131T140000.000000Z", samples())
+    if left is not None:
+        (tmp_path / "tape").write_bytes(left)
+
+    assert is_tape(tmp_path / "tape")
+    assert read(open_tape(tmp_path / "tape"))
