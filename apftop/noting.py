@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-from apftop.apf.objects import FlowSchema, Meta, PriorityLevelConfiguration
-from apftop.records.findings import SEVERITIES
-from apftop.records.frame import Frame, Replica
+from apftop.causes import FLICKER_S, Key
+from apftop.changes import Objects, changes
+from apftop.records.findings import Finding, worst
+from apftop.records.frame import Frame, Level, Replica
 from apftop.records.moment import Moment
 from apftop.records.raw import Endpoint
-from apftop.records.tape import Mark, Note, Pulse
+from apftop.records.tape import Mark, MarkKind, Note, Pulse
+
+MOST_KEPT = 1000
+"""So many marks and pulses at most are told of the last minutes."""
 
 PULSE_S = 5.0
 """A pulse is of so many seconds at least: what a time line of a day can show."""
@@ -18,111 +22,183 @@ PULSE_S = 5.0
 ANSWERS = (Endpoint.METRICS, Endpoint.LEVELS)
 """A server that answers neither of these is gone."""
 
+SAME_START_S = 1.0
+"""When a process started is told in whole seconds by one source and more exactly by another."""
+
+
+FIRST_S = 15.0
+"""So long after a recorder began servers are found and answer for the first time: none of them joins or leaves."""
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """What was told last of a server: its version, its start (Unix seconds), and whether it answers or ever did."""
+
+    version: str | None = None
+    started: float | None = None
+    answers: bool = False
+    answered: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A finding, and when it was there last (Unix seconds)."""
+
+    finding: Finding
+    last: float
+
 
 @dataclass(frozen=True, slots=True)
 class Noted:
-    """What was noted so far: the last moment, and of the pulse to come its beginning and what was seen in it."""
+    """What was noted so far, from `began` to `at`, and of the pulse to come its beginning and what was seen in it."""
 
-    last: Moment | None = None
+    began: float | None = None
+    at: float | None = None
+    servers: Mapping[str, Server] = field(default_factory=dict)
+    objects: Objects = field(default_factory=Objects)
+    found: Mapping[Key, Found] = field(default_factory=dict)
     since: float | None = None
     waiting: float | None = None
     refused_per_s: float | None = None
     severity: str = ""
 
 
-def noted(before: Noted, now: Moment) -> tuple[Noted, Note]:
-    """What there is to note of one more moment. Pure."""
-    marks = () if before.last is None else tuple(_marks(before.last, now))
+def noted(before: Noted, now: Moment, forgotten: Collection[str] = ()) -> tuple[Noted, Note]:
+    """What there is to note of one more moment, before which some servers were forgotten. Pure."""
+    if not now.now:
+        return before, Note(forgotten=tuple(forgotten))
+    servers = _servers(before.servers, now.frame, forgotten)
+    objects, lines = changes(before.objects, now.frame)
+    found = _lasting(before.found, now)
+    marks = (
+        *_of_recorder(before.at, now.now),
+        *(_of_asked(now.now, before.servers, servers) if _settled(before.began, now.now) else ()),
+        *_of_answers(now.now, before.servers, servers),
+        *(Mark(now.now, "config", line) for line in lines),
+        *_of_findings(now.now, before.found, found),
+    )
     seen = replace(
         before,
-        last=now,
+        began=now.now if before.began is None else before.began,
+        at=now.now,
+        servers=servers,
+        objects=objects,
+        found=found,
         since=now.now if before.since is None or now.now < before.since else before.since,
-        waiting=_most(before.waiting, _sum(now.frame, "waiting")),
-        refused_per_s=_most(before.refused_per_s, _sum(now.frame, "refused")),
-        severity=_worst((before.severity, *(one.severity for one in now.findings.found))),
+        waiting=_most(before.waiting, _sum(now.frame, _waiting)),
+        refused_per_s=_most(before.refused_per_s, _sum(now.frame, _refused)),
+        severity=worst((before.severity, *(one.severity for one in now.findings.found))) or "",
     )
     if seen.since is None or now.now - seen.since < PULSE_S:
-        return seen, Note(marks)
+        return seen, Note(marks, forgotten=tuple(forgotten))
     pulse = Pulse(now.now, seen.waiting, seen.refused_per_s, seen.severity)
-    return Noted(now, now.now), Note(marks, (pulse,))
+    return Noted(seen.began, now.now, servers, objects, found, now.now), Note(marks, (pulse,), tuple(forgotten))
 
 
-def _marks(before: Moment, now: Moment) -> Iterator[Mark]:
-    at = now.now
-    if at < before.now:
-        yield Mark(at, "clock", f"this machine's clock was set back by {before.now - at:.1f} s")
-    was, has = before.frame.replicas, now.frame.replicas
-    yield from (Mark(at, "left", "is asked no more", name) for name in was if name not in has)
-    for name, replica in has.items():
-        if name not in was:
-            yield Mark(at, "joined", "is asked from now on", name)
-        else:
-            yield from _of_replica(at, was[name], replica)
-    yield from _of_objects(at, before.frame, now.frame)
-    yield from (Mark(at, "found", one.title) for one in now.findings.found if one.key not in before.since)
-    yield from (Mark(at, "gone", one.title) for one in before.findings.found if one.key not in now.since)
+def lately(before: Note, now: Note, since: float) -> Note:
+    """The marks and pulses from a time on (Unix seconds), with those of one more note, the latest ones."""
+    marks, pulses = (*before.marks, *now.marks), (*before.pulses, *now.pulses)
+    return Note(
+        tuple(one for one in marks if one.at >= since)[-MOST_KEPT:],
+        tuple(one for one in pulses if one.at >= since)[-MOST_KEPT:],
+    )
 
 
-def _of_replica(at: float, before: Replica, now: Replica) -> Iterator[Mark]:
-    if before.started is not None and now.started is not None and before.started != now.started:
-        version = f", version {now.version}" if now.version != before.version else ""
-        yield Mark(at, "restart", f"is another process now{version}", now.name)
-    if _answers(before) and not _answers(now):
-        yield Mark(at, "gap", "no longer answers", now.name)
-    elif _answers(now) and not _answers(before) and before.samples:
-        yield Mark(at, "back", "answers again", now.name)
+def _of_recorder(before: float | None, now: float) -> Iterator[Mark]:
+    if before is None:
+        yield Mark(now, "recording", "recording began")
+    elif now < before:
+        yield Mark(now, "clock", f"this machine's clock was set back by {before - now:.1f} s")
 
 
-def _answers(replica: Replica) -> bool:
-    return any(not replica.samples[one].stale for one in ANSWERS if one in replica.samples)
+def _servers(before: Mapping[str, Server], frame: Frame, forgotten: Collection[str]) -> dict[str, Server]:
+    """All servers; of one that does not tell something now, what it told last."""
+    found = {name: one for name, one in before.items() if name not in forgotten}
+    return found | {name: _server(found.get(name, Server()), one) for name, one in frame.replicas.items()}
 
 
-def _of_objects(at: float, before: Frame, now: Frame) -> Iterator[Mark]:
-    """Objects that were made, changed or deleted, once whichever server showed it first."""
-    was, has = _objects(before), _objects(now)
-    if not was or not has:
-        return
-    for key in sorted({*was, *has}):
-        old, new = was.get(key), has.get(key)
-        if old is None or new is None or _spec(old) != _spec(new):
-            how = "was made" if old is None else "was deleted" if new is None else "was changed"
-            yield Mark(at, "config", f"{key[0]} {key[1]} {how}")
+def _server(before: Server, now: Replica) -> Server:
+    answers = any(not now.samples[one].stale for one in ANSWERS if one in now.samples)
+    return Server(
+        now.version or before.version,
+        now.started if now.started is not None else before.started,
+        answers,
+        answers or before.answered,
+    )
 
 
-Made = FlowSchema | PriorityLevelConfiguration
+def _settled(began: float | None, now: float) -> bool:
+    return began is not None and not 0 <= now - began < FIRST_S
 
 
-def _objects(frame: Frame) -> dict[tuple[str, str], Made]:
-    """By kind and name."""
-    found: dict[tuple[str, str], Made] = {}
-    for replica in frame.servers:
-        for level in replica.levels.values():
-            if level.config is not None:
-                found["PriorityLevelConfiguration", level.name] = level.config
-        for schema in replica.schemas.values():
-            if schema.config is not None:
-                found["FlowSchema", schema.name] = schema.config
-    return found
+def _of_asked(at: float, before: Mapping[str, Server], now: Mapping[str, Server]) -> Iterator[Mark]:
+    yield from _together(at, "left", [name for name in before if name not in now], "no longer asked")
+    yield from _together(at, "joined", [name for name in now if name not in before], "asked from now on")
 
 
-def _spec(one: Made) -> Made:
-    return replace(one, meta=Meta(""), conditions=())
+def _of_answers(at: float, before: Mapping[str, Server], now: Mapping[str, Server]) -> Iterator[Mark]:
+    both = {name: (before[name], one) for name, one in now.items() if name in before}
+    for name, (was, one) in both.items():
+        yield from _of_process(at, name, was, one)
+    gone = [name for name, (was, one) in both.items() if was.answers and not one.answers]
+    yield from _together(at, "gap", gone, "no answer any more")
+    # Who has answered for the first time has not come back.
+    back = [name for name, (was, one) in both.items() if one.answers and not was.answers and was.answered]
+    yield from _together(at, "back", back, "answers again")
 
 
-def _sum(frame: Frame, what: str) -> float | None:
-    levels = [level for replica in frame.servers for level in replica.levels.values()]
-    if what == "waiting":
-        values = [level.waiting for level in levels]
-    else:
-        values = [None if level.pace is None else level.pace.rejected_per_s for level in levels]
+def _together(at: float, kind: MarkKind, names: Sequence[str], text: str) -> Iterator[Mark]:
+    """One mark for what happens to several servers at one moment."""
+    if len(names) == 1:
+        yield Mark(at, kind, text, names[0])
+    elif names:
+        yield Mark(at, kind, f"{text}: {', '.join(names)}")
+
+
+def _of_process(at: float, name: str, before: Server, now: Server) -> Iterator[Mark]:
+    upgrade = f"version {before.version} -> {now.version}" if before.version and before.version != now.version else ""
+    if before.started is not None and now.started is not None and abs(now.started - before.started) >= SAME_START_S:
+        yield Mark(at, "restart", f"another process{', ' if upgrade else ''}{upgrade}", name)
+    elif upgrade:
+        yield Mark(at, "version", upgrade, name)
+
+
+def _lasting(before: Mapping[Key, Found], now: Moment) -> dict[Key, Found]:
+    """What is found now, and what was a moment ago: what flickers has not gone."""
+    still = {key: one for key, one in before.items() if 0 <= now.now - one.last <= FLICKER_S}
+    return still | {one.key: Found(one, now.now) for one in now.findings.found}
+
+
+def _of_findings(at: float, before: Mapping[Key, Found], now: Mapping[Key, Found]) -> Iterator[Mark]:
+    yield from (_of_finding(at, "found", one.finding) for key, one in now.items() if key not in before)
+    yield from (_of_finding(min(at, one.last), "gone", one.finding) for key, one in before.items() if key not in now)
+
+
+def _of_finding(at: float, kind: MarkKind, one: Finding) -> Mark:
+    replica = one.replicas[0] if len(one.replicas) == 1 else ""
+    return Mark(at, kind, one.title, replica, one.code, one.subject, one.severity)
+
+
+def _sum(frame: Frame, what: Callable[[Replica, Level], float | None]) -> float | None:
+    values = [what(replica, level) for replica in frame.servers for level in replica.levels.values()]
     known = [value for value in values if value is not None]
     return sum(known) if known else None
 
 
+def _waiting(replica: Replica, level: Level) -> float | None:
+    return level.waiting if _told(replica, level.waiting_from) else None
+
+
+def _refused(replica: Replica, level: Level) -> float | None:
+    source = Endpoint.METRICS if level.recent is None else Endpoint.LEVELS
+    return level.pace.rejected_per_s if level.pace is not None and _told(replica, source) else None
+
+
+def _told(replica: Replica, source: str) -> bool:
+    """Whether a server still answers where a number comes from: its last one is not how it is now."""
+    age = replica.samples.get(source)
+    return age is None or not age.stale
+
+
 def _most(one: float | None, other: float | None) -> float | None:
     return max((value for value in (one, other) if value is not None), default=None)
-
-
-def _worst(severities: Iterable[str]) -> str:
-    found = set(severities)
-    return next((one for one in SEVERITIES if one in found), "")

@@ -7,29 +7,30 @@ import logging
 import queue
 import threading
 import time
-from bisect import bisect_right
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 from apftop.check.runs import Result
+from apftop.course import Course, Passed, course_to
 from apftop.deriving import Deriving
 from apftop.errors import one_line
-from apftop.kept import KEPT_OF, bare
-from apftop.played import WARM_EVERY_S, first_warm, take
+from apftop.glimpse import glimpsed
 from apftop.records.asking import Demand
 from apftop.records.moment import Moment, Replayed
-from apftop.records.raw import Endpoint, Sample
+from apftop.records.tape import Note
+from apftop.reel import Place, Reel
 from apftop.simulating import Simulating
-from apftop.tape.reading import Taken, Tape
+from apftop.tape.reading import Tape
 from apftop.tape.ring import KEPT_S
 
 log = logging.getLogger("apftop")
 
 SHOWN_EVERY_S = 0.2
-TOGETHER_S = 0.05
-"""Samples that came so close to one another are one step: the answers of one look."""
+NEAR_S = 1.0
+"""What came within so long a time of the tape is taken in at once; what lies farther off is glimpsed first."""
+
+LONGEST_S = 0.3
+"""For so long nobody is heard while the tape goes by: where it goes by faster than that allows, it goes slower."""
 
 NEWS_KEPT = 20
 
@@ -55,7 +56,8 @@ class Play:
     speed: float
 
 
-Item = Go | Step | Play | Result | str | None
+Order = Go | Step | Play
+Item = Order | Result | str | None
 
 
 class Replaying:
@@ -75,16 +77,19 @@ class Replaying:
         source: str = "",
         request_timeout_s: float | None = None,
     ) -> None:
-        self._source = source or tape.about.source
-        self._tape, self._on_moment, self._request_timeout_s = tape, on_moment, request_timeout_s
+        self._tape, self._reel, self._on_moment = tape, Reel(tape), on_moment
         self._inbox: queue.SimpleQueue[Item] = queue.SimpleQueue()
+        self._ordered = self._done = 0
         self._simulating = Simulating(self._inbox.put, self._inbox.put)
         self._news: tuple[str, ...] = ()
+        self._notes: Note | None = None
         self._number = 0
         self._speed = speed
-        self._segment, self._taken, self._next = -1, tuple[Taken, ...](), 0
-        self._at = tape.span[0] if at is None else at
-        self._deriving = self._anew()
+        self._blank = Deriving(source or tape.about.source, request_timeout_s, self._tell)
+        self._at = self._reel.first if at is None else at
+        self._place = Place(0, 0)
+        self._known: Course | None = None
+        self._passed = Passed()
         self._stopped = False
         self._left_for: Go | None = None
         self.go(self._at)
@@ -92,7 +97,7 @@ class Replaying:
     @property
     def span(self) -> tuple[float, float]:
         """The first and the last moment of the tape (Unix seconds)."""
-        return self._tape.span
+        return self._reel.first, self._reel.last
 
     def start(self) -> None:
         """Begin to show."""
@@ -109,19 +114,22 @@ class Replaying:
         """This one."""
         return self
 
+    def history(self, on_moment: Callable[[Moment], None]) -> None:
+        """None: a tape has no other one behind it."""
+
     def go(self, at: float) -> None:
         """Show the tape as of a time (Unix seconds, the recorder's clock)."""
         order = Go(at)
         self._left_for = order
-        self._inbox.put(order)
+        self._order(order)
 
     def step(self, looks: int) -> None:
         """Show it so many looks later, or earlier."""
-        self._inbox.put(Step(looks))
+        self._order(Step(looks))
 
     def play(self, speed: float) -> None:
         """Let so many seconds of the tape go by in one; 0 to stand still."""
-        self._inbox.put(Play(speed))
+        self._order(Play(speed))
 
     def stop(self) -> None:
         """End; no moment is begun to be shown after this."""
@@ -129,18 +137,28 @@ class Replaying:
         self._simulating.stop()
         self._inbox.put(None)
 
+    def _order(self, order: Order) -> None:
+        self._ordered += 1
+        self._inbox.put(order)
+
     def _run(self) -> None:
         began_at, began = self._at, time.monotonic()
         while not self._stopped:
             item = self._come()
-            if isinstance(item, (Result, str)):
-                self._hear(item)
-                continue
-            if isinstance(item, (Go, Step, Play)):
-                self._do(item)
-                began_at, began = self._at, time.monotonic()
-            elif self._speed and not self._stopped:
-                self._advance(began_at + (time.monotonic() - began) * self._speed)
+            try:
+                if isinstance(item, (Result, str)):
+                    self._hear(item)
+                    continue
+                if isinstance(item, Order):
+                    self._done += 1
+                    self._do(item)
+                elif not self._speed or self._advance(began_at + (time.monotonic() - began) * self._speed):
+                    continue
+            except Exception as error:
+                log.exception("cannot show what is on the tape")
+                self._speed = 0.0
+                self._tell(f"cannot show what is on the tape: {type(error).__name__}: see --debug")
+            began_at, began = self._at, time.monotonic()
 
     def _come(self) -> Item:
         """The next thing to do; None when it is time to go on."""
@@ -149,170 +167,116 @@ class Replaying:
         return None
 
     def _hear(self, item: Result | str) -> None:
-        if isinstance(item, Result):
-            self._deriving.simulated(item)
-            self._show(whole=True)
-        else:
+        if isinstance(item, str):
             self._tell(item)
+        elif self._known is not None:
+            self._known.deriving.simulated(item)
+            self._show()
 
-    def _do(self, item: Go | Step | Play) -> None:
-        match item:
+    def _do(self, order: Order) -> None:
+        match order:
             case Go():
-                if item is self._left_for:
-                    self._left_for = None
-                    self._jump(item.at)
+                if order is self._left_for:
+                    first, last = self.span
+                    self._at = min(max(order.at, first), last)
+                    self._to(self._reel.place(self._at))
             case Step():
-                self._step(item.looks)
+                self._speed = 0.0
+                self._step(order.looks)
             case Play():
-                self._speed = item.speed
-                self._show(whole=True)
+                self._speed = order.speed
+                if self._known is None:
+                    self._to(self._place)
+                else:
+                    self._show()
+
+    @property
+    def _left(self) -> bool:
+        """Whether something else is wanted by now."""
+        return self._stopped or self._ordered > self._done
 
     # On the tape.
 
-    def _load(self, segment: int) -> None:
-        if segment != self._segment:
-            self._segment, self._taken = segment, tuple(self._tape.taken(segment))
+    def _to(self, place: Place) -> None:
+        """Show a place: what is near at once, else first what servers said last, then with what was known before."""
+        nearest = self._passed.nearest(place)
+        self._place, self._known = place, None
+        if nearest is None or not self._near(nearest.place, place):
+            self._glimpse(place)
+        if self._left:
+            return
+        self._known = course_to(
+            self._reel, place, self._blank, nearest, left=lambda: self._left, passed=self._passed.keep
+        )
+        if self._known is not None:
+            self._passed.keep(self._known)
+            self._show()
+            self._simulate()
 
-    def _jump(self, at: float) -> None:
-        """To a time: first what servers said then, at once; then with what was known from before."""
-        first, last = self._tape.span
-        at = min(max(at, first), last)
-        number = self._tape.segment_at(at)
-        self._load(number)
-        self._at, self._next = at, bisect_right(self._taken, at, key=lambda one: one.at)
-        self._deriving = self._anew(number)
-        self._take(_needed(self._taken[: self._next]))
-        self._show(whole=False)
-        self._warm(number)
-
-    def _warm(self, number: int) -> None:
-        """Go through what came before the present position, unless another one is wanted meanwhile."""
-        start = first_warm(self._tape, number)
-        warmed = self._anew(start)
-        shown_at = 0.0
-        for segment in range(start, number + 1):
-            if segment != start and not self._tape.goes_on(segment):
-                warmed = self._anew(segment)
-            taken = self._taken[: self._next] if segment == number else self._tape.taken(segment)
-            for one in taken:
-                if self._stopped or self._left_for is not None:
-                    return
-                if one.at - shown_at >= WARM_EVERY_S and shown_at:
-                    warmed.show({}, self._news)
-                shown_at = one.at if one.at - shown_at >= WARM_EVERY_S else shown_at
-                self._take_one(one, warmed)
-        self._deriving = warmed
-        self._show(whole=True)
+    def _near(self, place: Place, other: Place) -> bool:
+        """Whether what came between two places is soon taken in."""
+        return 0 <= self._reel.at(other) - self._reel.at(place) <= NEAR_S
 
     def _step(self, looks: int) -> None:
-        """Forth one look after the other; back by way of a jump."""
-        self._speed = 0.0
-        if looks < 0:
-            self._jump(self._earlier(-looks))
-            return
-        for _ in range(looks):
-            if not self._forth():
+        """Forth or back by looks, as far as there are any."""
+        place = self._reel.later(self._place, looks) if looks >= 0 else self._reel.earlier(self._place, -looks)
+        self._at = self._reel.at(place)
+        self._to(place)
+
+    def _advance(self, at: float) -> bool:
+        """Take in what came by then, and show it; False where that is more than there is time for."""
+        if self._known is None:
+            self._to(self._place)
+            return False
+        ends = time.monotonic() + LONGEST_S
+        inside = True
+        while (found := self._reel.following(self._place)) is not None and found[1].at <= at:
+            if time.monotonic() > ends:
+                inside = False
                 break
-            while self._due(self._at + TOGETHER_S) and self._forth():
-                pass
-        self._show(whole=True)
-
-    def _earlier(self, looks: int) -> float:
-        """When the last answer of an earlier look came."""
-        ends = _looks_until(self._taken, self._at)
-        segment = self._segment
-        while len(ends) <= looks and segment > 0:
-            segment -= 1
-            ends = [*_looks_until(tuple(self._tape.taken(segment)), self._at), *ends]
-        return ends[-1 - looks] if len(ends) > looks else self._tape.span[0]
-
-    def _forth(self) -> bool:
-        """Take in the next sample; False at the end of the tape."""
-        while True:
-            while self._next >= len(self._taken):
-                if self._segment + 1 >= len(self._tape.segments):
-                    return False
-                self._load(self._segment + 1)
-                self._next = 0
-                if not self._tape.goes_on(self._segment):
-                    self._deriving = self._anew(self._segment)
-            one = self._taken[self._next]
-            self._next += 1
-            self._at = one.at
-            self._take([one])
-            if isinstance(one.what, Sample):
-                return True
-
-    def _due(self, at: float) -> bool:
-        """Whether the next sample came by then."""
-        if self._next < len(self._taken):
-            return self._taken[self._next].at <= at
-        following = self._segment + 1
-        return following < len(self._tape.segments) and self._tape.segments[following].began <= at
-
-    def _advance(self, at: float) -> None:
-        """Take in what came by then, and show it."""
-        while self._due(at) and self._forth():
-            pass
-        self._at = min(at, self._tape.span[1])
-        if self._at >= self._tape.span[1]:
-            self._speed = 0.0
-        self._show(whole=True)
+            self._known.forth()
+            self._passed.keep(self._known)
+            self._place = self._known.place
+        if found is None:
+            self._speed, self._at = 0.0, self._reel.last
+        else:
+            self._at = max(self._at, at) if inside else self._reel.at(self._place)
+        self._show()
+        self._simulate()
+        return inside
 
     # What is known.
 
-    def _anew(self, segment: int | None = None) -> Deriving:
-        deriving = Deriving(self._source, self._request_timeout_s, self._tell)
-        if segment is not None:
-            deriving.resume(*self._tape.opening(segment))
-        return deriving
+    def _glimpse(self, place: Place) -> None:
+        deriving = glimpsed(self._reel, place, self._blank)
+        self._hand_on(deriving.glimpse(self._told), whole=False)
 
-    def _take(self, taken: Iterable[Taken]) -> None:
-        for one in taken:
-            self._take_one(one, self._deriving)
+    def _show(self) -> None:
+        if self._known is not None:
+            self._hand_on(self._known.deriving.show({}, self._told), whole=True)
 
-    def _take_one(self, one: Taken, deriving: Deriving) -> None:
-        wanted = deriving.follow(one.what) if take(deriving, one) and isinstance(one.what, Sample) else None
-        if wanted is not None and deriving is self._deriving:
-            self._simulating.want(wanted)
+    def _simulate(self) -> None:
+        if self._known is not None and not self._left:
+            self._simulating.want(self._known.deriving.jobs)
 
-    def _show(self, *, whole: bool) -> None:
+    @property
+    def _told(self) -> tuple[str, ...]:
+        return (*self._tape.problems, *self._news)
+
+    def _hand_on(self, shown: Moment, *, whole: bool) -> None:
         if self._stopped:
             return
-        first, last = self._tape.span
         self._number += 1
-        shown = self._deriving.show({}, (*self._tape.problems, *self._news))
-        replayed = Replayed(self._at, first, last, self._speed, whole)
+        replayed = Replayed(self._at, *self.span, self._speed, whole)
         try:
-            self._on_moment(replace(shown, number=self._number, replayed=replayed))
+            self._on_moment(replace(shown, number=self._number, replayed=replayed, notes=self._notes or Note()))
         except Exception:
             log.exception("a moment could not be handed on")
+        if self._notes is None:
+            told = self._tape.notes()
+            # That a finding has gone is known only a while after it was seen last.
+            self._notes = Note(tuple(sorted(told.marks, key=lambda one: one.at)), told.pulses)
 
     def _tell(self, line: str) -> None:
         line = one_line(line)
         self._news = (*(one for one in self._news if one != line), line)[-NEWS_KEPT:]
-
-
-def _needed(taken: Sequence[Taken]) -> list[Taken]:
-    """The same without the bodies of answers that later ones have overtaken: what they said is no longer known."""
-    left = Counter(_kind(one.what) for one in taken if isinstance(one.what, Sample) and one.what.ok)
-    found: list[Taken] = []
-    for one in taken:
-        if isinstance(one.what, Sample) and one.what.ok:
-            kind = _kind(one.what)
-            left[kind] -= 1
-            if left[kind] >= KEPT_OF.get(one.what.endpoint, 1):
-                found.append(replace(one, what=bare(one.what)))
-                continue
-        found.append(one)
-    return found
-
-
-def _looks_until(taken: Sequence[Taken], at: float) -> list[float]:
-    """When looks ended that had begun by a time."""
-    times = [one.at for one in taken if isinstance(one.what, Sample) and one.at <= at]
-    return [one for one, other in pairwise((*times, float("inf"))) if other - one > TOGETHER_S]
-
-
-def _kind(sample: Sample) -> tuple[str, Endpoint, bool]:
-    return sample.replica, sample.endpoint, sample.named

@@ -9,6 +9,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 from apftop.access import Access
 from apftop.check.runs import Result
@@ -17,7 +18,7 @@ from apftop.errors import Trouble, one_line
 from apftop.fetch import Manner
 from apftop.kept import KEPT_OF, bare
 from apftop.lanes import plan
-from apftop.noting import Noted, noted
+from apftop.noting import Noted, lately, noted
 from apftop.parse.body import picker_of_apf, picker_of_behind
 from apftop.parse.vocabulary import behind_names
 from apftop.poll.net import Net
@@ -25,14 +26,20 @@ from apftop.recording import Recording, Sink
 from apftop.records.asking import Demand, Plan
 from apftop.records.moment import Moment
 from apftop.records.raw import Sample
+from apftop.records.source import Player
 from apftop.records.state import ReplicaState
+from apftop.records.tape import Note
 from apftop.replaying import Replaying
 from apftop.simulating import Simulating
 from apftop.tape.reading import Tape
+from apftop.tape.ring import KEPT_S
 
 log = logging.getLogger("apftop")
 
 MOMENT_EVERY_S = 0.2
+MEMORY_EVERY_S = 20.0
+"""So often a tape is told what a replay can begin from: what came since then it has to go through."""
+
 DERIVE_SHARE = 0.25
 """Moments come no more often than this, and take no more than this share of the time: the screen needs it too."""
 
@@ -58,13 +65,17 @@ def newest(items: Sequence[Item]) -> list[Item]:
     return found
 
 
+OpenHistory = Callable[[Callable[[Moment], None]], Player | None]
+"""Makes a player of what was before this program began, that delivers to a function; None where there is nothing."""
+
+
 class Watching:
     """Watches servers until stopped: each moment goes to `on_moment`, a few a second at most.
 
     `ways` are the servers, or with `discover` the way to them; `source` names them in words. `request_timeout_s` is the
     servers' flag, if it was given. `on_moment` is called in a thread of this object. What was seen in the last minutes
-    is in `recording`, and all of it goes to `sink`. Moments are at least `moment_every_s` apart. No method but `finish`
-    waits.
+    is in `recording`, and all of it goes to `sink`; `history` opens what was before. Moments are at least
+    `moment_every_s` apart. No method but `finish` waits.
     """
 
     def __init__(
@@ -78,7 +89,9 @@ class Watching:
         demand: Demand = Demand(),  # noqa: B008  frozen
         sink: Sink | None = None,
         moment_every_s: float = MOMENT_EVERY_S,
+        history: OpenHistory | None = None,
     ) -> None:
+        self._history = history
         self._every_s = moment_every_s
         self._source, self._request_timeout_s, self._on_moment = source, request_timeout_s, on_moment
         self._demand, self._wake = demand, demand.wake
@@ -88,6 +101,8 @@ class Watching:
         self._simulating = Simulating(self._inbox.put, self._inbox.put)
         self.recording = Recording(source, self._inbox.put, sink)
         self._noted = Noted()
+        self._notes = Note()
+        self._remembered = time.monotonic()
         self._thread = threading.Thread(target=self._run, name="apftop-derive", daemon=True)
         self._plans: dict[str, Plan] = {}
         self._news: tuple[str, ...] = ()
@@ -133,6 +148,10 @@ class Watching:
         return Replaying(
             tape, on_moment=on_moment, at=tape.span[1], source=self._source, request_timeout_s=self._request_timeout_s
         )
+
+    def history(self, on_moment: Callable[[Moment], None]) -> Player | None:
+        """What was before this program began, to be started; None where nobody has kept it."""
+        return None if self._history is None else self._history(on_moment)
 
     def finish(self, timeout_s: float) -> None:
         """After a stop, wait until what had come by then is recorded, or for so long."""
@@ -200,11 +219,13 @@ class Watching:
     def _show(self) -> None:
         """Give the next moment."""
         asked = self._net.replicas
-        if asked and self._deriving.forget_others(asked):
+        others = tuple(name for name in self._deriving.state.replicas if asked and name not in asked)
+        if others:
             # They are asked no more, as the way to the replicas is once they are found.
+            self._deriving.forget(others)
             self._plans = {name: one for name, one in self._plans.items() if name in asked}
         shown = self._deriving.show(self._plans, self._news)
-        self._note(shown)
+        shown = replace(shown, notes=self._note(shown, others))
         if self._stopped:
             return
         try:
@@ -212,15 +233,20 @@ class Watching:
         except Exception:
             log.exception("a moment could not be handed on")
 
-    def _note(self, shown: Moment) -> None:
-        """Put onto the tape what is new in a moment."""
+    def _note(self, shown: Moment, forgotten: Sequence[str]) -> Note:
+        """Put onto the tape what is new in a moment, now and then also what a replay begins from; the latest notes."""
         try:
-            self._noted, note = noted(self._noted, shown)
+            self._noted, note = noted(self._noted, shown, forgotten)
         except Exception as error:  # noqa: BLE001  the samples are recorded all the same
             self._deriving.fail("note what has changed", error)
-            return
+            note = Note(forgotten=tuple(forgotten))
+        if time.monotonic() - self._remembered >= MEMORY_EVERY_S:
+            self._remembered = time.monotonic()
+            note = replace(note, memory=self._deriving.memory())
         versions = {name: one.version for name, one in shown.frame.replicas.items() if one.version}
         self.recording.note(note, versions)
+        self._notes = lately(self._notes, note, shown.now - KEPT_S)
+        return self._notes
 
     def _tell(self, line: str) -> None:
         """Keep a line of news, the latest ones once each."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import queue
+import threading
 import time
 from collections.abc import Iterator
 
@@ -10,6 +11,7 @@ import pytest
 
 from apftop.derive.frame import frame
 from apftop.records.moment import Moment
+from apftop.reel import Place, Reel
 from apftop.replaying import Replaying
 from apftop.tape.reading import Tape, open_tape
 from tests.tape.taping import Seen, record, samples
@@ -86,3 +88,24 @@ def test_a_tape_that_is_played_ends_with_its_last_moment(shown: Shown, recorded:
     shown.replaying.play(60.0)
 
     assert shown.at(tape.span[1]).frame == frame(seen[-1].state)
+
+
+def test_a_place_that_cannot_be_shown_is_told_and_all_others_are_shown(
+    shown: Shown, recorded: tuple[Tape, list[Seen]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, last = recorded[0].span
+    place, asked = Reel.place, threading.Event()
+
+    def broken(reel: Reel, at: float) -> Place:
+        if at == last:
+            asked.set()
+            raise ValueError("damaged")
+        return place(reel, at)
+
+    shown.at(first)
+    monkeypatch.setattr(Reel, "place", broken)
+    shown.replaying.go(last)
+    assert asked.wait(PATIENCE_S)
+    shown.replaying.go(first + 1.0)
+
+    assert "cannot show what is on the tape: ValueError: see --debug" in shown.at(first + 1.0).news

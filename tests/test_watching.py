@@ -16,6 +16,7 @@ from apftop import deriving, watching
 from apftop.access import Access
 from apftop.derive.frame import frame
 from apftop.deriving import moment
+from apftop.errors import Trouble
 from apftop.kept import Kept, keep
 from apftop.live import OWN_KEPT, fold, observe
 from apftop.records.asking import Demand
@@ -23,7 +24,7 @@ from apftop.records.frame import Level
 from apftop.records.moment import Moment
 from apftop.records.raw import DUMP_PATHS, FLOW_SCHEMA_UID, LEVEL_UID, Endpoint, Sample
 from apftop.records.state import State
-from apftop.watching import Item, Watching, newest
+from apftop.watching import Item, OpenHistory, Watching, newest
 from tests.derive.build import a_sample, dispatched, exposition, level_row, levels_dump
 from tests.derive.test_frame import configs, requests_dump, schemas
 from tests.reach.server import Ca, Reply, Server
@@ -80,6 +81,24 @@ class Watched:
             if holds(found):
                 return found
         raise AssertionError("no such moment")
+
+
+class FullDisk:
+    """Where only the first records of a tape have room."""
+
+    def __init__(self) -> None:
+        self.written = 0
+
+    def full(self, now: float) -> bool:
+        return False
+
+    def write(self, piece: bytes, now: float, *, begins: bool) -> None:
+        self.written += 1
+        if self.written > 3:
+            raise Trouble("the tape cannot be written on (no space left on device)", "tape")
+
+    def close(self) -> None:
+        """Nothing is there to be made sure of."""
 
 
 @contextmanager
@@ -361,3 +380,39 @@ def test_a_moment_can_be_made_of_any_samples() -> None:
     assert found.frame == frame(fold(samples))
     assert found.samples == tuple(samples)
     assert found.trends["kas", "load"].waiting == (3,)
+
+
+def test_a_disk_that_is_full_is_told_once_and_the_screen_lives_on(server: Server, access: Access) -> None:
+    moments: queue.SimpleQueue[Moment] = queue.SimpleQueue()
+    watching = Watching(
+        [access],
+        discover=False,
+        source="a test",
+        request_timeout_s=None,
+        on_moment=moments.put,
+        demand=Demand(1.0),
+        sink=FullDisk(),
+    )
+    watching.start()
+    try:
+        seen = Watched(watching, moments)
+        told = seen.until(lambda one: any("cannot be written on" in line for line in one.news))
+        server.replies[LEVELS] = levels(7)
+        later = seen.until(lambda one: waiting(one) == 7)
+    finally:
+        watching.stop()
+
+    assert sum("cannot be written on" in line for line in later.news) == 1
+    assert told.number < later.number
+    assert watching.rewound(moments.put) is not None
+
+
+def test_the_history_of_a_watching_is_what_it_was_given(access: Access) -> None:
+    def watching(history: OpenHistory | None = None) -> Watching:
+        return Watching(
+            [access], discover=False, source="a test", request_timeout_s=None, on_moment=print, history=history
+        )
+
+    given = watching().rewound(print)
+    assert watching().history(print) is None
+    assert watching(history=lambda _: given).history(print) is given

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from apftop.apf.shards import deal_fault
-from apftop.apf.shards import hand as hand_of
 from apftop.check.in_force import in_force_s
 from apftop.check.judge import judged, unknown
 from apftop.check.window import LevelWindow
+from apftop.derive.dealt import hand_of
 from apftop.records.checks import Check
 from apftop.records.measures import NANOSECONDS
 from apftop.records.parsed import RequestRow
@@ -141,9 +141,12 @@ def _dealt(window: LevelWindow) -> list[Dealt] | Fewer | str | None:
     }
     if not rows:
         return "a request in a queue that came after the level's object was written"
-    flows = {(row.schema, row.distinguisher) for row in rows.values()}
-    hands = {flow: hand_of(*flow, queuing.queues, queuing.hand_size) for flow in flows}
-    return [Dealt(row, hands[row.schema, row.distinguisher]) for row in rows.values()]
+    flows = {(row.schema, row.distinguisher): row for row in rows.values()}
+    hands = {flow: hand_of(row, queuing) for flow, row in flows.items()}
+    told = {flow: one for flow, one in hands.items() if one is not None}
+    if len(told) < len(flows):
+        return "the hands of all flows: not all were kept"
+    return [Dealt(row, told[row.schema, row.distinguisher]) for row in rows.values()]
 
 
 def _queues(window: LevelWindow) -> Iterator[int]:

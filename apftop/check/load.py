@@ -6,13 +6,14 @@ import math
 from collections.abc import Sequence
 
 from apftop.apf.estimate import WorkEstimate
+from apftop.apf.objects import Queuing
 from apftop.apf.release import holds
 from apftop.apf.service_times import ServiceTimes
-from apftop.apf.shards import flow_hash
 from apftop.apf.traffic import Sample, Traffic
 from apftop.check.missing import Missing, needed, summed
 from apftop.check.point import Point
 from apftop.check.window import Instant, rise, unserved
+from apftop.derive.dealt import hash_of
 from apftop.derive.waits import buckets, default_limit_s
 from apftop.records.measures import NANOSECONDS
 from apftop.records.parsed import Histogram, RequestRow
@@ -32,15 +33,17 @@ def traffic(before: Instant, after: Instant, seen: Sequence[RequestRow], *, own:
     execution = summed(rise(before, after, "execution"), "what execution took")
     if not execution.count:
         raise Missing("a request that was served: nobody knows how long one takes")
+    config = after.point.config(seen[0].level)
+    queuing = config.queuing if config is not None else None
     return Traffic(
         count=arrivals(before, after),
-        samples=[_sample(row) for row in seen],
+        samples=[_sample(row, queuing) for row in seen],
         service=_service_times(execution, ages_s(after) - ages_s(before), own=own),
         batches=_batches(seen),
         wait_limit_ns=_wait_limit_ns(before, after),
         weights=_weights([row.width for row in seen], rise(before, after, "widths")),
         quiet_ns=_quiet_ns(before, after) if own else 0,
-        known=[(row.arrive_ns, _sample(row)) for row in after.rows or ()] if own else (),
+        known=[(row.arrive_ns, _sample(row, queuing)) for row in after.rows or ()] if own else (),
     )
 
 
@@ -54,8 +57,8 @@ def seen_requests(level: str, points: Sequence[Point]) -> list[RequestRow]:
     return sorted(found.values(), key=lambda row: row.arrive_ns)
 
 
-def _sample(row: RequestRow) -> Sample:
-    return Sample(cost(row), flow_hash(row.schema, row.distinguisher))
+def _sample(row: RequestRow, queuing: Queuing | None) -> Sample:
+    return Sample(cost(row), needed(hash_of(row, queuing), "the hands of all flows: not all were kept"))
 
 
 def cost(row: RequestRow) -> WorkEstimate:

@@ -7,10 +7,10 @@ from collections import Counter
 from apftop.apf.objects import Queuing
 from apftop.apf.release import holds
 from apftop.apf.resume import SeenLevel, SeenQueue, SeenRequest
-from apftop.apf.shards import flow_hash
 from apftop.check.load import cost
 from apftop.check.missing import Missing, needed
 from apftop.check.window import Instant
+from apftop.derive.dealt import hash_of
 from apftop.derive.queues import SEAT_SECOND
 from apftop.derive.waits import default_limit_s
 from apftop.records.measures import NANOSECONDS
@@ -41,11 +41,15 @@ def seen_level(name: str, one: Instant) -> SeenLevel:
         r=r,
         queues=queues,
         requests=[
-            SeenRequest(row.queue, row.arrive_ns, row.start_ns, cost(row), flow_hash(row.schema, row.distinguisher))
+            SeenRequest(row.queue, row.arrive_ns, row.start_ns, cost(row), _hash(row, queuing))
             for row in (*rows, *waiting_in_order(one))
         ],
         lazy_limit_ns=round(default_limit_s() * NANOSECONDS) if lazy else None,
     )
+
+
+def _hash(row: RequestRow, queuing: Queuing) -> int:
+    return needed(hash_of(row, queuing), "the hands of all flows: not all were kept")
 
 
 def configured(name: str, one: Instant) -> Queuing | None:

@@ -66,7 +66,7 @@ def _continued(track: Track, new: Point, read: Read[Metrics], seen: View) -> Tra
     dumped = [one for one in track.points if one.requests is not None]
     if dumped and was_set(dumped[-1], new):
         return Track((replace(new, clock_set=True),), births({}, new), CLOCK_SET, new.metrics.time, read, seen)
-    new = replace(new, clock_set=_lately(track.set_at, new.metrics.time))
+    new = replace(new, clock_set=lately(track.set_at, new.metrics.time))
     return Track(_needed((*track.points, new)), births(track.born, new), track.broken, track.set_at, read, seen)
 
 
@@ -75,7 +75,7 @@ def _same(before: Objects, after: Objects) -> Objects:
     return before if before == after else after
 
 
-def _lately(set_at: float | None, now: float | None) -> bool:
+def lately(set_at: float | None, now: float | None) -> bool:
     """Whether requests from before a clock was set may still be there."""
     return set_at is not None and now is not None and abs(now - set_at) < rules().check.clock.set_for_s
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import struct
 from collections.abc import Iterator
 from functools import lru_cache
@@ -24,8 +25,16 @@ _BOUND_KEY = 2 << 3 | _FIXED64
 _TYPES = ("counter", "gauge", "summary", "untyped", "histogram", "gaugehistogram")
 _CONTENT_FIELD = {"counter": 3, "gauge": 2, "summary": 4, "untyped": 5, "histogram": 7}
 _NATIVE_FIELDS = range(5, 15)
+_LAST_CLASSIC = 4
 
 _double = struct.Struct("<d").unpack_from
+
+_NUMBER_RE = rb"([\x80-\xff]{0,9}[\x00-\x7f])"
+_BUCKET = re.compile(rb"\x1a(.)\x08" + _NUMBER_RE + rb"\x11(.{8})", re.DOTALL)
+_USUAL = re.compile(
+    rb"\x08" + _NUMBER_RE + rb"\x11(.{8})((?:\x1a.\x08[\x80-\xff]{0,9}[\x00-\x7f]\x11.{8})+)", re.DOTALL
+)
+"""A histogram as servers write it: count, sum, and buckets of whole counts; native ones and stamps come behind."""
 
 
 def parse_proto(body: bytes) -> Metrics:
@@ -124,6 +133,13 @@ def _value(body: bytes, pos: int, end: int) -> float:
 
 
 def _histogram(body: bytes, pos: int, end: int, group: Group) -> None:
+    if (
+        group.count is None
+        and (usual := _USUAL.match(body, pos, end)) is not None
+        and all(number > _LAST_CLASSIC for number, *_ in _fields(body, usual.end(), end))
+        and _usual(usual, group)
+    ):
+        return
     count = total = 0.0
     bounds = 0
     unbounded = native = False
@@ -147,6 +163,35 @@ def _histogram(body: bytes, pos: int, end: int, group: Group) -> None:
         group.native = True
     elif not unbounded:
         group.add_bucket(math.inf, count)
+
+
+def _usual(found: re.Match[bytes], group: Group) -> bool:
+    """Read a histogram at once; False where it is not as it looks, and nothing of it is read."""
+    sizes, counts, doubles = zip(*_BUCKET.findall(found[3]), strict=True)
+    if b"".join(sizes) != bytes(len(count) + 10 for count in counts):
+        return False
+    bounds = _bounds(b"".join(doubles))
+    if not bounds:
+        return False
+    count = _whole(found[1])
+    group.buckets = dict(zip(bounds, map(_whole, counts), strict=True))
+    group.add_count(count)
+    group.add_sum(_double(found[2])[0])
+    if math.inf not in group.buckets:
+        group.add_bucket(math.inf, count)
+    return True
+
+
+@lru_cache(maxsize=256)
+def _bounds(raw: bytes) -> tuple[float, ...]:
+    """Bounds of buckets; none where one stands there twice, or is no number."""
+    found = struct.unpack(f"<{len(raw) // 8}d", raw)
+    return found if len(set(found)) == len(found) and not any(map(math.isnan, found)) else ()
+
+
+@lru_cache(maxsize=4096)
+def _whole(raw: bytes) -> int:
+    return _varint(raw, 0, len(raw))[0]
 
 
 def _bucket(body: bytes, pos: int, end: int) -> tuple[float, float]:

@@ -7,7 +7,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from apftop.records.parsed import INSTANCE, Family, Histogram, Kind, Labels, Metrics, ParseError
@@ -196,9 +195,9 @@ def _histogram(group: Group) -> Histogram | str:
     missing = group.missing()
     if missing or group.sum is None or group.count is None:
         return f"it has no {missing}"
-    if not all(bound > -math.inf for bound in group.buckets):
+    bounds = _rising(tuple(group.buckets))
+    if bounds is None:
         return "it has a bucket without a readable `le`"
-    bounds = sorted(group.buckets)
     try:
         cumulative = tuple(_whole(group.buckets[bound]) for bound in bounds)
         count = _whole(group.count)
@@ -208,9 +207,15 @@ def _histogram(group: Group) -> Histogram | str:
         return Histogram(count, group.sum, (), (count,), native_only=True)
     if cumulative[-1] != count:
         return f"its _count {count} contradicts its +Inf bucket {cumulative[-1]}"
-    if cumulative[0] < 0 or any(low > high for low, high in pairwise(cumulative)):
+    if cumulative[0] < 0 or sorted(cumulative) != list(cumulative):
         return "its buckets do not rise"
-    return Histogram(count, group.sum, tuple(bounds[:-1]), cumulative)
+    return Histogram(count, group.sum, bounds[:-1], cumulative)
+
+
+@lru_cache(maxsize=256)
+def _rising(bounds: tuple[float, ...]) -> tuple[float, ...] | None:
+    """Bounds of buckets in order, as all series of a family have them; None where one is not readable."""
+    return tuple(sorted(bounds)) if all(bound > -math.inf for bound in bounds) else None
 
 
 def _whole(value: float) -> int:

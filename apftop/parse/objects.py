@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from apftop.apf.objects import (
@@ -43,10 +44,12 @@ class Objects:
     problems: tuple[str, ...]
 
 
+@lru_cache(maxsize=8)
 def parse_objects(body: bytes) -> Objects:
     """Read a file of mixed objects; raises ParseError where it holds no objects at all.
 
-    Of two objects of one kind and name the later one counts, and the earlier is named in `problems`.
+    Of two objects of one kind and name the later one counts, and the earlier is named in `problems`. All servers give
+    the same, and seldom another one: the latest are remembered.
     """
     items, said = read_documents(body)
     problems = list(said)

@@ -33,7 +33,7 @@ class Replayed:
     """Where a moment is on a tape: `at`, of `first` to `last` (Unix seconds, the recorder's clock).
 
     `speed` is how many seconds of the tape go by in one, 0 while it stands. `whole` is set once all is known that was
-    known then: what was found depends on what came before. `notes` are the marks and pulses of all of it, in order.
+    known then: what was found depends on what came before.
     """
 
     at: float
@@ -41,7 +41,6 @@ class Replayed:
     last: float
     speed: float
     whole: bool
-    notes: Note = field(default_factory=Note)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +54,8 @@ class Moment:
     the frame stands on, in order of time: of each replica the last two usable ones of metrics and of
     dump_priority_levels, the last one of each other endpoint, and what an endpoint that fails now has said last.
     `findings` are what is found in the frame, and `since` when each was first seen without a gap (Unix seconds), by its
-    key. `replayed` is set where it is not of now.
+    key. `replayed` is set where it is not of now. `notes` are the marks and pulses of all that is recorded, in order of
+    time, of which a live moment has those of the last minutes.
     """
 
     frame: Frame
@@ -70,3 +70,4 @@ class Moment:
     findings: Findings = field(default_factory=Findings)
     since: Mapping[tuple[str, str], float] = field(default_factory=dict)
     replayed: Replayed | None = None
+    notes: Note = field(default_factory=Note)

@@ -6,22 +6,31 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-MarkKind = Literal["config", "restart", "gap", "back", "joined", "left", "found", "gone", "clock", "recording"]
+from apftop.records.findings import Severity
+from apftop.records.memory import Memory
+
+MarkKind = Literal[
+    "config", "restart", "gap", "back", "joined", "left", "version", "found", "gone", "clock", "recording"
+]
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
     """Something that happened at one moment (Unix seconds, the recorder's clock).
 
-    `config`: objects changed. `restart`: a server is another process. `gap` and `back`: a server stopped answering, and
-    answers again. `joined` and `left`: the servers that are asked. `found` and `gone`: a finding begins and ends.
-    `clock`: this machine's clock was set. `recording`: a recorder began, or began again, on this tape.
+    `config`: objects changed. `restart`: a server is another process, and `version`: of another version. `gap` and
+    `back`: a server stopped answering, and answers again. `joined` and `left`: the servers that are asked. `found` and
+    `gone`: a finding begins and ends, named by `code` and `subject`. `clock`: this machine's clock was set back.
+    `recording`: a recorder began, or began again, on this tape.
     """
 
     at: float
     kind: MarkKind
     text: str
     replica: str = ""
+    code: str = ""
+    subject: str = ""
+    severity: Severity | Literal[""] = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +57,12 @@ class About:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What goes onto a tape beside samples: one of these is empty."""
+    """What goes onto a tape beside samples.
+
+    `forgotten` are servers of which nothing is known from then on. `memory` is what a replay begins from.
+    """
 
     marks: tuple[Mark, ...] = ()
     pulses: tuple[Pulse, ...] = ()
+    forgotten: tuple[str, ...] = ()
+    memory: Memory | None = None
