@@ -20,6 +20,7 @@ class View(StrEnum):
     REPLICAS = "replicas"
     FINDINGS = "findings"
     CHECKS = "checks"
+    HISTORY = "history"
 
 
 EACH = "each replica"

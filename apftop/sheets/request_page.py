@@ -16,6 +16,7 @@ from apftop.sheets.page import Entry, Page, Section
 from apftop.sheets.requests import Line, lines
 from apftop.sheets.sheet import RowKey
 
+NO_OBJECTS = "the objects that deal it are not known"
 ASSUMES = (
     "that requests of the same flows and widths go on to come as often as in the last interval, that serving one takes "
     "as long as it did then, that the current limit stays, and that the objects known here are those in force"
@@ -35,7 +36,7 @@ def page(moment: Moment, look: Look, key: RowKey) -> Page | None:
             Section(f"{what} of {_or_unknown(request.user)}", tuple(_asked(replica, request))),
             Section("Predicted start", tuple(_start(moment, line))),
             Section("Its work and its times", tuple(_times(replica, request, level))),
-            Section("Its flow", tuple(_flow(replica, request, level))),
+            Section("Its flow", tuple(_flow(replica, request, level, moment.frame.redacted))),
         )
     )
 
@@ -57,7 +58,7 @@ def _without_details() -> str:
     return f"{UNKNOWN} this dump has no details of requests"
 
 
-def _flow(replica: Replica, request: Request, level: Level | None) -> Iterator[Entry]:
+def _flow(replica: Replica, request: Request, level: Level | None, redacted: bool) -> Iterator[Entry]:
     """The hand that its flow was dealt, and the flows that may use one of these queues."""
     flow = _flow_of(replica, request, level)
     yield "flow", plain(request.distinguisher) or "none told apart"
@@ -66,11 +67,15 @@ def _flow(replica: Replica, request: Request, level: Level | None) -> Iterator[E
         yield "hand", f"{UNKNOWN} {why}"
         return
     if flow.hand is None:
-        yield "hand", f"{UNKNOWN} the objects that deal it are not known"
+        config = level.config if level is not None else None
+        unkept = redacted and config is not None and config.queuing is not None
+        why = "names are pseudonyms, which deal no hand, and none was kept" if unkept else NO_OBJECTS
+        yield "hand", f"{UNKNOWN} {why}"
     elif not flow.hand:
         yield "hand", "the level has no queues to choose from"
     else:
-        yield "hand", f"{', '.join(map(str, flow.hand))}: it joins the one of these queues with the least work"
+        kept = ", kept at redaction" if redacted else ""
+        yield "hand", f"{', '.join(map(str, flow.hand))}{kept}: it joins the one of these queues with the least work"
         met = ", ".join(plain(one or "(none)") for one in flow.collides_with)
         yield "shares queues with", met or "none of the flows compared, those with the most requests here"
     executing = UNKNOWN if flow.executing is None else str(flow.executing)

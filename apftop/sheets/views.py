@@ -14,6 +14,7 @@ from apftop.sheets import (
     finding_page,
     findings,
     levels,
+    past,
     queues,
     replicas,
     request_page,
@@ -46,6 +47,7 @@ VIEWS: Mapping[View, Viewed] = {
     View.REPLICAS: Viewed(replicas.table),
     View.FINDINGS: Viewed(findings.table, frozenset({Endpoint.REQUESTS}), finding_page.page),
     View.CHECKS: Viewed(checks.table, frozenset({Endpoint.QUEUES, Endpoint.REQUESTS}), check_page.page),
+    View.HISTORY: Viewed(past.table),
 }
 
 

@@ -18,33 +18,32 @@ from textual.screen import Screen
 from textual.timer import Timer
 
 from apftop.daemon import in_daemon
-from apftop.errors import Trouble
 from apftop.findings.words.summary import summary
 from apftop.present import plain, utc
 from apftop.records.asking import Demand
 from apftop.records.findings import Finding
 from apftop.records.moment import Moment
-from apftop.sheets.finding_text import script
+from apftop.sheets.finding_text import SIGNS, script
 from apftop.sheets.findings import found_by
 from apftop.sheets.look import Look, View
+from apftop.sheets.past import here, time_of
 from apftop.sheets.sheet import Cell, RowKey, Sheet
 from apftop.tape.file import SUFFIX, write_tape
-from apftop.tape.times import time_on
 from apftop.ui import steps
 from apftop.ui.caption import caption, notes
 from apftop.ui.clipboard import copying, in_words
-from apftop.ui.ending import Ending, Ends
+from apftop.ui.ending import Ends
 from apftop.ui.help import Help
 from apftop.ui.key_line import KeyLine
 from apftop.ui.keys import KEYS, keys_of
-from apftop.ui.moments import Arrived, Frozen, Recalled
+from apftop.ui.moments import Arrived, Frozen
 from apftop.ui.new_name import new_name
 from apftop.ui.opened import Opened
 from apftop.ui.paint import Lines
 from apftop.ui.palette import Palette
-from apftop.ui.playback import Playback
 from apftop.ui.prompt import Prompt
-from apftop.ui.shown import header_of, page_of, sheet_of, told
+from apftop.ui.rewinding import Rewinding
+from apftop.ui.shown import header_of, page_of, sheet_of, timeline_of, told
 from apftop.ui.source import OpenSource, Save
 from apftop.ui.table import HEAD, Table
 
@@ -60,7 +59,7 @@ class Whole(Screen[None], inherit_bindings=False):
     """The one screen below the help: without the keys that Textual gives to screens."""
 
 
-class Apftop(Ending, inherit_bindings=False):
+class Apftop(Rewinding, inherit_bindings=False):
     """top for the request queues of API servers."""
 
     TITLE = "apftop"
@@ -77,6 +76,7 @@ class Apftop(Ending, inherit_bindings=False):
         save: Save,
         interval_s: float,
         ends: Ends | None = None,
+        records_to: Callable[[], str] = str,
         clock: Callable[[], float] = time.time,
     ) -> None:
         super().__init__(ends)
@@ -84,13 +84,13 @@ class Apftop(Ending, inherit_bindings=False):
         self.animation_level = "none"
         self.look = Look()
         self.source = open_source(self.deliver)
-        self.playback = Playback(self.source)
         self._of, self._save, self._interval_s, self._clock = of, save, interval_s, clock
+        self._records_to = records_to
         self._began = clock()
+        self._looked_at = View.LEVELS
         self._wake = 0
         self._wanted: Demand | None = None
         self._newest: Moment | None = None
-        self._frozen: Frozen | None = None
         self._trail: list[tuple[Look, RowKey | None]] = []
         self._sheet = Sheet("", (), (), 0)
         self._draw_not_before = self._drawn_at = 0.0
@@ -101,12 +101,13 @@ class Apftop(Ending, inherit_bindings=False):
 
     def compose(self) -> ComposeResult:
         self.header, self.caption, self.notes = Lines(id="header"), Lines(id="caption"), Lines(id="notes")
+        self.timeline = Lines(id="timeline")
         self.table, self.prompt, self.keys = Table(), Prompt(), KeyLine(self.look.view)
-        yield from (self.header, self.caption, self.table, self.notes, self.prompt, self.keys)
+        yield from (self.header, self.timeline, self.caption, self.table, self.notes, self.prompt, self.keys)
 
     def on_mount(self) -> None:
         self.table.focus()
-        self._draw()
+        self.draw()
         self.set_interval(1.0, self._second)
         # After ctrl+z the terminal is empty, and Textual paints only what has changed since.
         self.app_resume_signal.subscribe(self, lambda _: self.refresh(layout=True))
@@ -129,8 +130,11 @@ class Apftop(Ending, inherit_bindings=False):
             return self.playback.moment
         return self._newest if self._frozen is None else self._frozen.moment
 
-    def _draw(self) -> None:
+    def draw(self) -> None:
         """Show everything anew; only what differs is painted."""
+        if not self.screen_stack:
+            # What was to be drawn later comes too late: the screen has ended.
+            return
         began = time.monotonic()
         if self._draw_later is not None:
             self._draw_later.stop()
@@ -155,7 +159,15 @@ class Apftop(Ending, inherit_bindings=False):
     @property
     def _free(self) -> int:
         """The lines of the screen that would be empty below the rows."""
-        taken = self.header.count + self.caption.count + HEAD + max(1, len(self._sheet.rows)) + 1 + self.prompt.display
+        taken = (
+            self.header.count
+            + self.timeline.count
+            + self.caption.count
+            + HEAD
+            + max(1, len(self._sheet.rows))
+            + 1
+            + self.prompt.display
+        )
         return self.size.height - taken
 
     def _second(self) -> None:
@@ -163,12 +175,15 @@ class Apftop(Ending, inherit_bindings=False):
         if self._clock() - self._drawn_at < QUIET_S or self._frozen is not None:
             self._tick()
         else:
-            self._draw()
+            self.draw()
 
     def _tick(self) -> None:
         """Show what changes as time goes by."""
         self.header.show(self._header())
-        self.caption.show((caption(self._sheet, self.look, self._interval_s, self.size.width),))
+        past = self.playback.moment
+        interval_s = self._interval_s if past is None else None
+        self.caption.show((caption(self._sheet, self.look, interval_s, self.size.width),))
+        self.timeline.show(() if past is None else timeline_of(past, self.size.width))
 
     def _header(self) -> Sequence[Sequence[Cell]]:
         now, frozen = self._clock(), self._frozen
@@ -176,35 +191,42 @@ class Apftop(Ending, inherit_bindings=False):
             return header_of(self._moment, self.look, self._now, self.size.width, (past,))
         if self._newest is None:
             return ((Cell(f"apftop  connecting to {plain(self._of)}, {max(0.0, now - self._began):.0f} s"),),)
-        marks = (Cell(frozen.mark(self._newest, now), mark="warn"),) if frozen else ()
+        marks = [Cell(frozen.mark(self._newest, now), mark="warn")] if frozen else []
+        if path := self._records_to():
+            marks.append(Cell(f"REC {plain(path)}", mark="own"))
         return header_of(frozen.moment if frozen else self._newest, self.look, self._now, self.size.width, marks)
 
+    def _tell_news(self, moment: Moment) -> None:
+        """What is found now is told to whoever looks at another time."""
+        if self._newest is None or self.playback.moment is None or moment.replayed is not None:
+            return
+        for one in moment.findings.found:
+            if one.severity != "info" and one.key not in self._newest.since:
+                self.say(f"now: {SIGNS[one.severity]} {plain(one.title)}")
+
     def on_arrived(self, message: Arrived) -> None:
+        self._tell_news(message.moment)
         if self._newest is None:
             # All is loaded by now: no full collection need look through it again, while keys wait.
             gc.freeze()
         self._newest = message.moment
         if message.moment.replayed is not None:
-            self.playback.enter(self.deliver)
+            self.playback.enter(self.source, self.deliver)
             self.playback.take(message.moment)
         elif self.playback.moment is not None or self._frozen is not None:
             self._tick()
             return
-        self._draw_soon()
+        self.draw_soon()
 
-    def on_recalled(self, message: Recalled) -> None:
-        self.playback.take(message.moment)
-        self._draw_soon()
-
-    def _draw_soon(self) -> None:
+    def draw_soon(self) -> None:
         if (wait := self._draw_not_before - time.monotonic()) <= 0:
-            self._draw()
+            self.draw()
         elif self._draw_later is None:
-            self._draw_later = self.set_timer(wait, self._draw)
+            self._draw_later = self.set_timer(wait, self.draw)
 
     def on_resize(self) -> None:
         # The new size is known once this event has been handled.
-        self.call_later(self._draw)
+        self.call_later(self.draw)
 
     # What the reader does.
 
@@ -213,7 +235,7 @@ class Apftop(Ending, inherit_bindings=False):
             self.table.jump(key)
         self.look = look
         self._want()
-        self._draw()
+        self.draw()
 
     def _want(self) -> None:
         wanted = steps.demand(self.look, self._interval_s, self._wake)
@@ -221,17 +243,26 @@ class Apftop(Ending, inherit_bindings=False):
             self._wanted = wanted
             self.source.want(wanted)
 
-    def _say(self, text: str, *, error: bool = False) -> None:
+    def say(self, text: str, *, error: bool = False) -> None:
         self.notify(text, severity="error" if error else "information", markup=False)
 
     def on_table_opened(self) -> None:
         row = self.table.row
-        if row is not None and row.about:
+        if row is not None and self.look.view is View.HISTORY:
+            self._go_to_row(row.key)
+        elif row is not None and row.about:
             self._go_into(row.about)
         elif row is not None and self._moment is not None:
             found = page_of(self._moment, self.look, row.key, self._now)
             if found is not None:
                 self.push_screen(Opened(found, self.look, row.key))
+
+    def _go_to_row(self, key: RowKey) -> None:
+        """To the time of a row, in the view from which the reader came."""
+        at = None if self._moment is None else time_of(self._moment, self.look, key)
+        if at is not None and self.enter_past():
+            self.playback.go(at)
+            self._see(steps.at_view(self.look, self._looked_at))
 
     def _go_into(self, about: Mapping[str, str]) -> None:
         """Look at what a row is about, with a way back."""
@@ -249,23 +280,17 @@ class Apftop(Ending, inherit_bindings=False):
         if message.done:
             self.table.focus()
         if message.of == "time":
-            self._go_to(message.text)
+            self.go_to(message.text)
             return
         self._see(replace(self.look, filter=message.text))
 
-    def _go_to(self, text: str) -> None:
-        """To a time as it was typed."""
-        moment = self._moment
-        if not text or moment is None or moment.replayed is None:
-            return
-        try:
-            self.playback.go(time_on(text, (moment.replayed.first, moment.replayed.last)))
-        except Trouble as error:
-            self._say(str(error), error=True)
-
     def action_view(self, view: str) -> None:
         self._trail.clear()
-        self._see(steps.at_view(self.look, View(view)))
+        if self.look.view is not View.HISTORY:
+            self._looked_at = self.look.view
+        look = steps.at_view(self.look, View(view))
+        at = here(self._moment, look) if look.view is View.HISTORY and self._moment is not None else None
+        self._see(look, key=at)
 
     def action_checks(self) -> None:
         row = self.table.row
@@ -284,37 +309,6 @@ class Apftop(Ending, inherit_bindings=False):
             former, key = self._trail.pop()
             self._see(steps.back(self.look, former), key=key)
 
-    def recall(self, moment: Moment) -> None:
-        """Show a moment of a player soon; from any thread."""
-        with contextlib.suppress(RuntimeError):
-            self.post_message(Recalled(moment))
-
-    def _enter_past(self) -> bool:
-        """Whether there is something to go back to, which is then gone back to."""
-        if self.playback.enter(self.recall) is None:
-            self._say("nothing is recorded yet")
-            return False
-        return True
-
-    def action_step(self, looks: int) -> None:
-        if self._enter_past():
-            self.playback.step(looks)
-
-    def action_minutes(self, minutes: int) -> None:
-        if self._enter_past():
-            self.playback.minutes(minutes)
-
-    def action_go_to(self) -> None:
-        if self._enter_past():
-            self.prompt.open("", "time")
-
-    def action_live(self) -> None:
-        if self.playback.of_tape and self._moment is not None and self._moment.replayed is not None:
-            self.playback.go(self._moment.replayed.last)
-        self.playback.leave()
-        self._frozen = None
-        self._draw()
-
     def action_freeze(self) -> None:
         if self.playback.moment is not None:
             self.playback.toggle()
@@ -323,7 +317,7 @@ class Apftop(Ending, inherit_bindings=False):
             self._frozen = None
         elif self._newest is not None:
             self._frozen = Frozen(self._newest, self._clock())
-        self._draw()
+        self.draw()
 
     def action_filter(self) -> None:
         self.prompt.open(self.look.filter)
@@ -366,7 +360,7 @@ class Apftop(Ending, inherit_bindings=False):
             self._send(script(found.change), "the change with its rollback")
             return
         if row is None or moment is None:
-            self._say("there is no row to copy")
+            self.say("there is no row to copy")
             return
         self._send(f"{utc(moment.now)} {plain(moment.source)} {in_words(self._sheet, row)}", "the row")
 
@@ -374,7 +368,7 @@ class Apftop(Ending, inherit_bindings=False):
         """Copy the finding of the page or of the row as five lines."""
         moment, found = self._moment, self._finding()
         if moment is None or found is None:
-            self._say("there is no finding to copy here: 7 shows them")
+            self.say("there is no finding to copy here: 7 shows them")
             return
         self._send(summary(found, moment.frame), "a summary in five lines")
 
@@ -392,21 +386,21 @@ class Apftop(Ending, inherit_bindings=False):
         if self._driver is None:
             return
         if sequence is None:
-            self._say(f"{what} is too long for a terminal to copy", error=True)
+            self.say(f"{what} is too long for a terminal to copy", error=True)
             return
         self._driver.write(sequence)
-        self._say(f"{what} was sent to the terminal's clipboard; if nothing pastes, b writes a bundle")
+        self.say(f"{what} was sent to the terminal's clipboard; if nothing pastes, b writes a bundle")
 
     def action_write(self) -> None:
         tape = self.source.recorded()
         if not tape:
-            self._say("there is nothing to write yet")
+            self.say("there is nothing to write yet")
             return
         self.run_worker(self._write("a tape", lambda: write_tape(tape, new_name(self._clock(), SUFFIX))), group="write")
 
     def action_bundle(self) -> None:
         if self._moment is None or not self._moment.samples:
-            self._say("there is nothing to write yet")
+            self.say("there is nothing to write yet")
             return
         samples = self._moment.samples
         self.run_worker(self._write("a bundle", lambda: self._save(samples, new_name(self._clock()))), group="write")
@@ -415,9 +409,9 @@ class Apftop(Ending, inherit_bindings=False):
         try:
             written = await in_daemon(write)
         except Exception as error:  # noqa: BLE001  whatever kept it from being written is told
-            self._say(f"cannot write {what}: {told(error)}", error=True)
+            self.say(f"cannot write {what}: {told(error)}", error=True)
         else:
-            self._say(f"written: {plain(str(written))}")
+            self.say(f"written: {plain(str(written))}")
 
     def action_command_palette(self) -> None:
         if not isinstance(self.screen, Palette):

@@ -15,8 +15,11 @@ MOST_NOTES = 3
 MORE = " … `apftop doctor` tells all"
 
 
-def caption(sheet: Sheet, look: Look, interval_s: float, width: int) -> tuple[Cell, ...]:
-    """One line: what the view is, and how it was made; what there is no room for is left out."""
+def caption(sheet: Sheet, look: Look, interval_s: float | None, width: int) -> tuple[Cell, ...]:
+    """One line: what the view is, and how it was made; what there is no room for is left out.
+
+    `interval_s` is the pace of polling; None for what was.
+    """
     parts = [Cell(sheet.title), *_filtered(sheet, look)]
     parts += [Cell(text) for text in _manner(sheet, look, interval_s) if text]
     return _fitting(parts, width)
@@ -57,7 +60,7 @@ def _filtered(sheet: Sheet, look: Look) -> Iterable[Cell]:
     return (Cell(f"filter {plain(look.filter, 40)}  {count}", mark="bad" if sheet.fault else "own"),)
 
 
-def _manner(sheet: Sheet, look: Look, interval_s: float) -> Iterable[str]:
+def _manner(sheet: Sheet, look: Look, interval_s: float | None) -> Iterable[str]:
     if look.held is not None:
         yield "order held"
     elif sheet.sorted_by:
@@ -67,7 +70,7 @@ def _manner(sheet: Sheet, look: Look, interval_s: float) -> Iterable[str]:
     yield "idle hidden" if look.hide_idle else ""
     rows = len(sheet.rows)
     yield "" if look.filter else "1 row" if rows == 1 else f"{rows} rows"
-    yield f"every {interval_s:g} s"
+    yield "" if interval_s is None else f"every {interval_s:g} s"
 
 
 def _fitting(parts: Iterable[Cell], width: int) -> tuple[Cell, ...]:

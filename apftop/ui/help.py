@@ -27,6 +27,10 @@ SIGNS = (
     ("dumps 1s, over 2s", "the oldest of the newest answers, and what time rates are of; stale: asked again in vain"),
     ("!!, !, i", "of what is found: critical, warning, worth knowing; all of it in view 7"),
     ("! …", "what is wrong, and what to do; all of it in view 6, and by `apftop doctor`"),
+    ("▁ ▄ █ of the past", "how many requests waited at most, of the number that follows `w to`; empty: nothing noted"),
+    ("# ! . of the past", "the worst finding of that time: critical, warning, worth knowing; ^ is where the screen is"),
+    ("C R V G K | + -", "objects changed, restart, version, silence, a clock set, recorder, servers come and left"),
+    ("REC", "all of it is recorded; BACK and REPLAY show what was: L brings back now, or the end"),
     ("click", "on a row, a title or a key; twice on a row to go into it"),
 )
 EXAMPLES = (("number", ">5"), ("seconds", ">=200ms"), ("share", "<50%"))

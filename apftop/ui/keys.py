@@ -8,7 +8,7 @@ from textual.binding import Binding
 
 from apftop.sheets.look import View
 
-DIGITS: Final = dict(zip(View, "12345678", strict=True))
+DIGITS: Final = dict(zip(View, "123456789", strict=True))
 VIEWS: Final = tuple(
     Binding(DIGITS[view], f"view('{view.value}')", view.value, id=f"view.{view.value}") for view in View
 )
@@ -24,6 +24,9 @@ KEYS: Final = (
     Binding("left_curly_bracket", "minutes(-1)", "one minute back in time", id="past.minute_back"),
     Binding("right_curly_bracket", "minutes(1)", "one minute on", id="past.minute_on"),
     Binding("T", "go_to", "go to a time", id="past.go"),
+    Binding("n", "mark(1)", "the next thing that happened, of what is recorded", id="past.next_mark"),
+    Binding("N", "mark(-1)", "the one before", id="past.last_mark"),
+    Binding("H", "history", "what a Prometheus has kept, where --prometheus names one", id="past.history"),
     Binding("L", "live", "back to now, or to the end of the tape", id="past.leave"),
     Binding("slash", "filter", "filter", id="filter"),
     Binding("less_than_sign,left", "sort(-1)", "sort by the column to the left", id="sort.left"),

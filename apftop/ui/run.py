@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 
 from apftop.errors import one_line
 from apftop.present import plain
@@ -22,12 +23,13 @@ def run(
     no_color: bool = False,
     mouse: bool = True,
     interval_s: float = 2.0,
+    records_to: Callable[[], str] = str,
 ) -> int:
     """Show a source until its reader quits, and return the exit code.
 
-    `of` names the source until a moment does. 0 after `q`, 130, 143 or 129 after ctrl+c or a signal, 1 if the screen
-    failed. Raises Trouble where there is no terminal, and what `open_source` raises. The source is started once the
-    screen is there, and stopped without waiting for it.
+    `of` names the source until a moment does; `records_to` says where it is recorded to, if it is. 0 after `q`, 130,
+    143 or 129 after ctrl+c or a signal, 1 if the screen failed. Raises Trouble where there is no terminal, and what
+    `open_source` raises. The source is started once the screen is there, and stopped without waiting for it.
     """
     refuse_without_terminal(os.environ)
     sys.setswitchinterval(SWITCH_S)
@@ -36,11 +38,12 @@ def run(
     from apftop.ui.ending import FAILED
 
     terminal = Terminal()
-    app = Apftop(open_source, of=of, save=save, interval_s=interval_s, ends=terminal)
+    app = Apftop(open_source, of=of, save=save, interval_s=interval_s, ends=terminal, records_to=records_to)
     try:
         with signals_handled(app.leave_soon):
             app.run(mouse=mouse)
     finally:
+        app.playback.stop()
         app.source.stop()
         terminal.left()
     code = FAILED if app.return_code is None else app.return_code

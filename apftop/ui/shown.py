@@ -14,6 +14,7 @@ from apftop.sheets.header import header
 from apftop.sheets.look import Look
 from apftop.sheets.page import Page, Section
 from apftop.sheets.sheet import Cell, RowKey, Sheet
+from apftop.sheets.timeline import timeline
 from apftop.sheets.views import page, sheet
 
 NOTHING_YET = "no server has answered yet"
@@ -44,6 +45,16 @@ def header_of(moment: Moment, look: Look, now: float, width: int, marks: Sequenc
         return header(moment, look, now, width, marks)
     except Exception as error:  # noqa: BLE001  as above
         return ((*marks, Cell(f" the header cannot be shown: {told(error)}", mark="bad")),)
+
+
+def timeline_of(moment: Moment, width: int) -> Sequence[Sequence[Cell]]:
+    """The time line of what was; where it fails it says so."""
+    if moment.replayed is None:
+        return ()
+    try:
+        return timeline(moment.notes, moment.replayed.first, moment.replayed.last, moment.replayed.at, width)
+    except Exception as error:  # noqa: BLE001  as above
+        return ((Cell(f"the time line cannot be shown: {told(error)}", mark="bad"),),)
 
 
 def told(error: BaseException) -> str:

@@ -83,7 +83,8 @@ def test_rows_about_a_level_name_it_for_its_checks() -> None:
     moment = case("C03")
     whole = {"level": "workload-low", "replica": "server"}
 
-    subjects = {view: seen(moment, view=view).rows[0].subject for view in VIEWS if view not in OF_FINDING}
+    others = {*OF_FINDING, View.HISTORY}
+    subjects = {view: seen(moment, view=view).rows[0].subject for view in VIEWS if view not in others}
 
     assert subjects == {
         View.LEVELS: whole,
@@ -115,6 +116,7 @@ def test_views_need_the_dumps_that_they_show() -> None:
         View.REPLICAS: frozenset(),
         View.FINDINGS: {Endpoint.REQUESTS},
         View.CHECKS: {Endpoint.QUEUES, Endpoint.REQUESTS},
+        View.HISTORY: frozenset(),
     }
 
 

@@ -42,6 +42,9 @@ class Calm:
     def rewound(self, on_moment: Callable[[Moment], None]) -> None:
         """There is nothing to go back to."""
 
+    def history(self, on_moment: Callable[[Moment], None]) -> None:
+        """Nobody has kept it."""
+
     def stop(self) -> None:
         pass
 

@@ -42,6 +42,9 @@ class Driven:
     def rewound(self, on_moment: Callable[[Moment], None]) -> None:
         """There is nothing to go back to."""
 
+    def history(self, on_moment: Callable[[Moment], None]) -> None:
+        """Nobody has kept it."""
+
     def stop(self) -> None:
         self.started = False
 
@@ -54,6 +57,14 @@ class Clock:
 
     def __call__(self) -> float:
         return self.now
+
+
+def lines_of(app: Apftop) -> list[str]:
+    """The lines of a screen, without the spaces at their ends."""
+    width, height = app.size
+    console = Console(width=width, height=height, file=StringIO(), record=True, legacy_windows=False)
+    console.print(app.screen._compositor.render_update(full=True))
+    return [line.rstrip() for line in console.export_text().split("\n")]
 
 
 class Shown:
@@ -78,10 +89,7 @@ class Shown:
     @property
     def lines(self) -> list[str]:
         """The lines of the screen, without the spaces at their ends."""
-        width, height = self.app.size
-        console = Console(width=width, height=height, file=StringIO(), record=True, legacy_windows=False)
-        console.print(self.app.screen._compositor.render_update(full=True))
-        return [line.rstrip() for line in console.export_text().split("\n")]
+        return lines_of(self.app)
 
     @property
     def text(self) -> str:
@@ -100,7 +108,12 @@ class Shown:
 
 
 @asynccontextmanager
-async def shown(size: tuple[int, int] = (80, 24), first: Moment | None = FIRST) -> AsyncIterator[Shown]:
+async def shown(
+    size: tuple[int, int] = (80, 24),
+    first: Moment | None = FIRST,
+    opens: type[Driven] = Driven,
+    records_to: Callable[[], str] = str,
+) -> AsyncIterator[Shown]:
     """A screen of a size, with its first moment on it."""
     clock = Clock()
     saves: list[tuple[tuple[Sample, ...], Path]] = []
@@ -109,7 +122,7 @@ async def shown(size: tuple[int, int] = (80, 24), first: Moment | None = FIRST) 
         saves.append((samples, folder))
         return folder
 
-    app = Apftop(Driven, of="prod", save=save, interval_s=2.0, clock=clock)
+    app = Apftop(opens, of="prod", save=save, interval_s=2.0, clock=clock, records_to=records_to)
     async with app.run_test(size=size, notifications=True) as pilot:
         screen = Shown(app, pilot, clock, saves)
         await pilot.pause()

@@ -43,7 +43,7 @@ def test_no_key_is_one_that_terminals_and_multiplexers_keep() -> None:
     assert not keys & {"ctrl+a", "ctrl+b", "ctrl+s", "ctrl+q", "ctrl+j"}
 
 
-@pytest.mark.parametrize(("key", "view"), list(zip("12345678", View, strict=True)))
+@pytest.mark.parametrize(("key", "view"), list(zip("123456789", View, strict=True)))
 async def test_a_digit_shows_its_view(key: str, view: View) -> None:
     async with shown() as screen:
         await screen.press("2" if key == "1" else "1", key)
