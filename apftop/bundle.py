@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-import tarfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
 import msgspec
 
 from apftop.bundle_answers import ANSWERS, SCRAPE, read_answers
-from apftop.bundle_files import FOLDERS, Files, Pick, read_files
+from apftop.bundle_files import FOLDERS, Files, Pick, is_archive, read_files
 from apftop.bundle_times import UNREADABLE, Meta, Times, read_meta, read_stamp, read_times
 from apftop.errors import Trouble
 from apftop.http_text import HttpAnswer, http_date, parse_http
@@ -36,7 +35,7 @@ DUMP_SUFFIXES = (".txt", "")
 OBJECT_SUFFIXES = (".yaml", ".yml", ".json")
 HTTP_SUFFIXES = (".txt", ".http", "")
 NOTES = {str(SCRAPE), str(ANSWERS), "http.json", "http_meta.json"}
-ORDER = ("flowschemas", "prioritylevels", "prioritylevelconfigurations", "metrics")
+ORDER = ("facts", "flowschemas", "prioritylevels", "prioritylevelconfigurations", "metrics")
 TWICE = ("metrics", "dump_priority_levels")
 _NUMBERED = re.compile(r"(.+)_t([0-9]+)")
 
@@ -57,7 +56,7 @@ class Bundle:
 def is_bundle(path: Path) -> bool:
     """Whether a path is an archive, or a folder with what servers answered, and not just with objects in files."""
     if not path.is_dir():
-        return path.is_file() and tarfile.is_tarfile(path)
+        return path.is_file() and is_archive(path)
     return any(
         entry.is_file() and _is_answer(PurePosixPath(entry.relative_to(path).as_posix()))
         for pattern in FOLDERS
@@ -88,7 +87,7 @@ def read_bundle(path: Path, pick: Pick) -> Bundle:
     told = read_answers(files, problems)
     if told is not None:
         times = read_times(files.bodies.get(SCRAPE), str(SCRAPE), problems)
-        return Bundle(tuple(told), times, tuple(problems), files.bodies)
+        return Bundle((*_facts_missing(told, times), *told), times, tuple(problems), files.bodies)
     shared = {name: body for name, body in files.bodies.items() if name.parts[0] != "replicas"}
     servers = sorted({name.parts[1] for name in (*files.bodies, *files.faults) if _of_replica(name)})
     times = read_times(shared.get(SCRAPE), str(SCRAPE), problems)
@@ -98,7 +97,15 @@ def read_bundle(path: Path, pick: Pick) -> Bundle:
         samples += _replica(files, server, root, times, problems, pick)
     if servers:
         problems += [f"{name}: belongs to one server, but lies beside replicas/" for name in shared if _lost(name)]
-    return Bundle(tuple(samples), times, tuple(problems), files.bodies)
+    return Bundle((*_facts_missing(samples, times), *samples), times, tuple(problems), files.bodies)
+
+
+def _facts_missing(samples: Sequence[Sample], times: Times) -> Iterator[Sample]:
+    """Of a redacted bundle whose facts are gone, that they are: no hand may be dealt from pseudonyms."""
+    told = {sample.replica for sample in samples if sample.endpoint is Endpoint.FACTS}
+    for replica in dict.fromkeys(sample.replica for sample in samples if times.redacted):
+        if replica not in told:
+            yield Sample(replica, Endpoint.FACTS, error="missing", origin="facts.json", wire_bytes=0)
 
 
 def _known(name: PurePosixPath) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -14,13 +14,13 @@ from apftop.bundle_times import EARLIEST, LATEST, UNREADABLE
 from apftop.errors import one_line
 from apftop.http_text import parse_http
 from apftop.other_body import UTF8_BOM
+from apftop.records.fields import known_fields
 from apftop.records.parsed import ParseError
 from apftop.records.raw import KEPT_HEADERS, Endpoint, Sample
 
 ANSWERS = PurePosixPath("answers.json")
 SCRAPE = PurePosixPath("scrape.json")
 TIMES = ("sent", "received", "begun", "server_date", "server_time", "noted")
-_DEFAULTS = {field.name: field.default for field in fields(Sample)}
 
 
 def write_answers(saved: Iterable[tuple[Sample, PurePosixPath | None]]) -> bytes:
@@ -32,13 +32,7 @@ def write_answers(saved: Iterable[tuple[Sample, PurePosixPath | None]]) -> bytes
 
 
 def _entry(sample: Sample, file: PurePosixPath | None) -> dict[str, Any]:
-    kept = tuple((name, value) for name, value in sample.headers if name in KEPT_HEADERS)
-    known = {
-        name: value
-        for name, value in msgspec.to_builtins(replace(sample, body=b"", headers=kept)).items()
-        if name != "body" and value != _DEFAULTS[name] and value != []
-    }
-    return known | ({"file": str(file)} if file else {})
+    return known_fields(sample) | ({"file": str(file)} if file else {})
 
 
 def read_answers(files: Files, problems: list[str]) -> list[Sample] | None:
@@ -75,7 +69,8 @@ def _sample(entry: Mapping[str, Any]) -> Sample:
     sample = msgspec.convert({**entry, "body": b""}, type=Sample)
     for name in TIMES:
         stamp = getattr(sample, name)
-        if stamp is not None and not EARLIEST < stamp < LATEST:
+        # Where only the distance of two looks was noted, the first is at 0.
+        if stamp is not None and not EARLIEST <= stamp < LATEST:
             raise ValueError(f"{name} {stamp!r} is no time of a Kubernetes server")
     kept = tuple((name, one_line(value)) for name, value in sample.headers if name in KEPT_HEADERS)
     return replace(sample, error=one_line(sample.error), headers=kept)

@@ -39,6 +39,15 @@ class Files:
     faults: dict[PurePosixPath, str] = field(default_factory=dict)
 
 
+def is_archive(path: Path) -> bool:
+    """Whether a file is a tar archive, packed or not."""
+    try:
+        return tarfile.is_tarfile(path)
+    except (EOFError, zlib.error):
+        # One that is cut off in its first bytes.
+        return False
+
+
 def entries(path: Path, wanted: Wanted) -> Iterator[tuple[PurePosixPath, Opened]]:
     """All files with how to open them; `wanted` (asked without `.gz`) tells where in an archive the bundle begins.
 
@@ -47,10 +56,12 @@ def entries(path: Path, wanted: Wanted) -> Iterator[tuple[PurePosixPath, Opened]
     if path.is_dir():
         return _folder(path)
     if not path.is_file():
-        raise Trouble("no such file or folder", str(path), "give the path of a bundle")
-    if not tarfile.is_tarfile(path):
+        raise Trouble("no such file or folder", str(path), "give the path of a bundle or a tape")
+    if not is_archive(path):
         raise Trouble(
-            "not a bundle", str(path), "give a folder or a .tgz that holds metrics.txt, dump_requests.txt ..."
+            "neither a tape nor a bundle",
+            str(path),
+            "give a folder or a .tgz that holds metrics.txt, dump_requests.txt ...",
         )
     return _archive(path, wanted)
 

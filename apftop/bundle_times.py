@@ -22,7 +22,7 @@ UNREADABLE = (msgspec.DecodeError, RecursionError)
 class Times:
     """When the samples were taken, Unix seconds, and of whom in words where that was noted.
 
-    `shown` is False where only their distance is known.
+    `shown` is False where only their distance is known. `redacted` is the version that replaced the names, if one did.
     """
 
     t0: float | None = None
@@ -31,6 +31,11 @@ class Times:
     dump_time: float | None = None
     shown: bool = True
     source: str = ""
+    redacted: str = ""
+
+
+UNTIMED = Times()
+"""Where nothing was noted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +66,7 @@ class _Scrape(msgspec.Struct, frozen=True):
     interval_s: float | None = None
     dump_time: str | float | None = None
     source: str = ""
+    redacted: str = ""
 
 
 class _Entry(msgspec.Struct, frozen=True, rename={"date": "Date"}):
@@ -78,7 +84,7 @@ def read_times(body: bytes | None, origin: str, problems: list[str]) -> Times:
     except UNREADABLE as error:
         problems.append(f"{origin}: {error}; times are unknown")
         return Times()
-    return replace(_times(noted, origin, problems), source=one_line(noted.source))
+    return replace(_times(noted, origin, problems), source=one_line(noted.source), redacted=one_line(noted.redacted))
 
 
 def _times(noted: _Scrape, origin: str, problems: list[str]) -> Times:

@@ -148,6 +148,7 @@ def _known(given: Source, live: Source | None, options: Mapping[str, Any]) -> Kn
         options["stored"],
         options["bytes_each"],
         options["watchers"],
+        given.kept,
     )
     untold = [flag for flag, one in (("--target", told), ("--seats", known_seats)) if one is None]
     return Known(setting, seats, _where(given, live), _server(release, seats, untold))

@@ -9,11 +9,12 @@ from typing import Any
 from apftop.parse.behind import behind, without_behind
 from apftop.parse.callbacks import parse_callbacks
 from apftop.parse.dumps import parse_levels, parse_queues, parse_requests
+from apftop.parse.facts import parse_facts
 from apftop.parse.instances import split_by_instance
 from apftop.parse.leases import parse_leases
 from apftop.parse.metrics import parse_metrics
 from apftop.parse.objects import configs_of, parse_objects, schemas_of
-from apftop.records.parsed import Dump, Metrics, ParseError, RequestRow
+from apftop.records.parsed import Dump, KeptHands, Metrics, ParseError, RequestRow
 from apftop.records.raw import (
     CALLBACKS,
     DUMP_PATHS,
@@ -51,6 +52,8 @@ def observe(state: State, sample: Sample) -> State:
     )
     if sample.endpoint is Endpoint.DISCOVERY:
         return _put(state, replica)
+    if sample.endpoint is Endpoint.FACTS:
+        return _put(state, _with_facts(replica, sample))
     if sample.endpoint is Endpoint.LEASES:
         return _put(state, _with_leases(replica, sample))
     if sample.endpoint in CALLBACKS and not sample.ok:
@@ -100,6 +103,16 @@ def _with_leases(replica: ReplicaState, sample: Sample) -> ReplicaState:
         return replace(replica, leases=_read(sample, parse_leases(sample.body)))
     except ParseError as error:
         return _problem(replace(replica, leases=None), f"{sample.origin or sample.endpoint}: {error}")
+
+
+def _with_facts(replica: ReplicaState, sample: Sample) -> ReplicaState:
+    """What a redacted bundle keeps; where that cannot be read, all that it would tell is unknown."""
+    try:
+        if not sample.ok:
+            raise ParseError(f"{sample.error or 'not there'}: the hands of flows are unknown")
+        return replace(replica, kept=parse_facts(sample.body))
+    except ParseError as error:
+        return _problem(replace(replica, kept=KeptHands({})), f"{sample.origin or sample.endpoint}: {error}")
 
 
 def _with_metrics(state: State, replica: ReplicaState, sample: Sample, metrics: Metrics) -> State:
@@ -156,13 +169,19 @@ def _with_data(replica: ReplicaState, sample: Sample, data: Any, problems: tuple
         case Endpoint.QUEUES:
             return replace(replica, queues=read)
         case Endpoint.REQUESTS:
-            return replace(replica, requests=read)
+            return replace(replica, requests=read if replica.kept is None else _placed(read, replica.kept))
         case Endpoint.SCHEMAS:
             return replace(replica, schemas=read)
         case Endpoint.CONFIGS:
             return replace(replica, configs=read)
-        case Endpoint.DISCOVERY | Endpoint.LEASES:
+        case Endpoint.DISCOVERY | Endpoint.LEASES | Endpoint.FACTS:
             return replica
+
+
+def _placed(read: Read[Dump[RequestRow]], kept: KeptHands) -> Read[Dump[RequestRow]]:
+    """Rows whose names are pseudonyms, with the hands that are known all the same."""
+    rows = tuple(replace(row, kept=kept) for row in read.data.rows)
+    return replace(read, data=replace(read.data, rows=rows))
 
 
 def _in_order(replica: ReplicaState, field: str, held: tuple[Read[Any], ...], read: Read[Any]) -> ReplicaState:

@@ -32,6 +32,11 @@ def builtin_schemas(release: Release) -> dict[str, FlowSchema]:
     return {one.object.name: one.object for one in _data().schemas if not one.releases or holds(release, one.releases)}
 
 
+def builtin_schema_names() -> frozenset[str]:
+    """The names of the flow schemas of all releases (1.26 to 1.37), mandatory and suggested."""
+    return frozenset(one.object.name for one in _data().schemas)
+
+
 def builtin_levels() -> dict[str, PriorityLevelConfiguration]:
     """The priority levels of all releases (1.26 to 1.37) by name, mandatory and suggested."""
     return {one.object.name: one.object for one in _data().levels}

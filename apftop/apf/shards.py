@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from apftop.apf.objects import PriorityLevelConfiguration
 
@@ -34,6 +34,16 @@ def deal(hash_value: int, queues: int, hand_size: int) -> tuple[int, ...]:
                 card += 1
         cards.append(card)
     return tuple(cards)
+
+
+def undealt(hand: Sequence[int], queues: int) -> int:
+    """The least hash that is dealt this hand out of so many queues: what `deal` takes apart, put together again."""
+    value = 0
+    for index in reversed(range(len(hand))):
+        # A card's place in a deck from which the earlier cards are gone.
+        place = hand[index] - sum(earlier < hand[index] for earlier in hand[:index])
+        value = value * (queues - index) + place
+    return value
 
 
 MOST_QUEUES = 10_000_000

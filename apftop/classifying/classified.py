@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from apftop.apf.attributes import bypasses
-from apftop.apf.classify import classify, flow_distinguisher
+from apftop.apf.classify import Classification, classify, flow_distinguisher
 from apftop.apf.durations import go_duration_ns
+from apftop.apf.objects import Queuing
 from apftop.apf.shards import hand
 from apftop.classifying.costs import limit, seats, timeout_text
 from apftop.classifying.setting import Setting
 from apftop.classifying.trying import expected_schema, tried_schemas
 from apftop.present import plain
 from apftop.records.classified import Asked, Classified, Expected
+from apftop.records.parsed import KeptHands
 
 
 def classified(asked: Asked, setting: Setting, expect: str = "") -> Classified:
@@ -34,10 +36,8 @@ def classified(asked: Asked, setting: Setting, expect: str = "") -> Classified:
         level=found.level.name,
         distinguished_by=found.schema.distinguisher,
         distinguisher=flow_distinguisher(found.schema, asked.request),
-        hash=found.hash if told else None,
-        hand=hand(found.schema.name, found.distinguisher, queuing.queues, queuing.hand_size)
-        if queuing is not None and told
-        else (),
+        hash=found.hash if told and setting.kept is None else None,
+        hand=_hand(found, queuing, setting.kept) if queuing is not None and told else (),
         queues=queuing.queues if queuing is not None else 0,
         seats=(least, most),
         seats_why=seats_why,
@@ -46,6 +46,13 @@ def classified(asked: Asked, setting: Setting, expect: str = "") -> Classified:
         tried=tried,
         expected=expected_schema(tried, setting.classifier, expect) if expect else None,
     )
+
+
+def _hand(found: Classification, queuing: Queuing, kept: KeptHands | None) -> tuple[int, ...] | None:
+    """The hand of a flow; None where its names are pseudonyms and it was not kept."""
+    if kept is None:
+        return hand(found.schema.name, found.distinguisher, queuing.queues, queuing.hand_size)
+    return kept.hands.get((found.schema.name, found.distinguisher, queuing.queues, queuing.hand_size))
 
 
 def _unseen(asked: Asked) -> str:

@@ -40,7 +40,7 @@ def document(one: Classified) -> dict[str, Any]:
         "distinguished_by": one.distinguished_by,
         "distinguisher": one.distinguisher if one.seen else None,
         "hash": None if one.hash is None else f"{one.hash:016x}",
-        "hand": list(one.hand),
+        "hand": None if one.hand is None else list(one.hand),
         "queues": one.queues if one.seen else None,
         "seats": {"low": one.seats[0], "high": one.seats[1], "why": one.seats_why} if one.seen else None,
         "wait_limit": {"seconds": one.limit_s, "why": one.limit_why} if one.seen else None,

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import tarfile
 from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
-from apftop.bundle_files import read_files
+from apftop.bundle_files import is_archive, read_files
 from apftop.classifying.requests_file import read_requests
 from apftop.records.classified import Asked
 from apftop.records.parsed import ParseError
@@ -19,7 +18,7 @@ def saved_requests(path: Path) -> tuple[Asked, ...] | None:
 
     Raises ParseError that names the file where it cannot be read, and Trouble for a torn archive.
     """
-    if not path.is_dir() and not tarfile.is_tarfile(path):
+    if not path.is_dir() and not is_archive(path):
         return None
     files = read_files(path, _whole, lambda name: name == REQUESTS)
     if fault := files.faults.get(REQUESTS):

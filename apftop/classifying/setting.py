@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from apftop.apf.classify import Classifier
 from apftop.apf.release import Release
+from apftop.records.parsed import KeptHands
 
 SERVER_TIMEOUT_S = 60.0
 """--request-timeout of a server where nobody says otherwise."""
@@ -17,7 +18,8 @@ class Setting:
     """The policy, one server's seats and flags, and what it knows of the stored objects.
 
     `nominal` are seats by level, and `gates` the feature gates that the server names. `objects`, `average_bytes` and
-    `watchers` are of the resource that is asked for, None where nobody told.
+    `watchers` are of the resource that is asked for, None where nobody told. `kept` is set where the
+    names of the policy are pseudonyms.
     """
 
     classifier: Classifier
@@ -28,3 +30,4 @@ class Setting:
     objects: int | None = None
     average_bytes: int | None = None
     watchers: int | None = None
+    kept: KeptHands | None = None

@@ -76,7 +76,10 @@ def _request(one: Classified, heard: Heard | None) -> Iterator[str]:
         yield from _row("why", one.unseen)
         return
     if one.hand:
-        yield from _row("queue", f"one of {', '.join(map(str, one.hand))} of {one.queues}, the hand of its flow")
+        kept = ", kept at redaction" if one.hash is None else ""
+        yield from _row("queue", f"one of {', '.join(map(str, one.hand))} of {one.queues}, the hand of its flow{kept}")
+    elif one.hand is None:
+        yield from _row("queue", "unknown: its names are pseudonyms, which deal no hand, and none was kept")
     least, most = one.seats
     yield from _row("seats", f"{least if least == most else f'{least} to {most}'}, {one.seats_why}")
     waits = "never waits" if one.limit_s is None else f"at most {seconds(one.limit_s)}"
@@ -90,7 +93,7 @@ def _answer(one: Classified) -> str:
 
 
 def _flow(one: Classified) -> str:
-    if one.hash is None:
+    if one.queues <= 1:
         return "flows not told apart"
     if one.distinguished_by is None:
         return "one flow for the whole schema"

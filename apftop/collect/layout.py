@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from urllib.parse import quote
 
@@ -11,6 +12,7 @@ import msgspec
 
 from apftop import __version__
 from apftop.bundle_answers import ANSWERS, SCRAPE, write_answers
+from apftop.bundle_times import UNTIMED, Times
 from apftop.derive.frame import frame
 from apftop.errors import one_line
 from apftop.live import fold
@@ -21,7 +23,20 @@ LONGEST_FOLDER = 100
 _Kind = tuple[str, Endpoint, bool]
 
 
-def layout(samples: Sequence[Sample], source: str) -> Files:
+@dataclass(frozen=True, slots=True)
+class About:
+    """What a bundle says of the whole: whose answers these are in words, and by what version names were replaced.
+
+    `times` are those noted with a bundle that the answers are from, and `beside` the files that lie beside them.
+    """
+
+    source: str
+    times: Times = UNTIMED
+    redacted: str = ""
+    beside: Mapping[PurePosixPath, bytes] = field(default_factory=dict)
+
+
+def layout(samples: Sequence[Sample], about: About) -> Files:
     """The files of a bundle by their paths: the answers, scrape.json about the whole, answers.json about each.
 
     The answers of one replica lie at the top, those of several in `replicas/NAME/`, where NAME is percent-encoded;
@@ -32,7 +47,8 @@ def layout(samples: Sequence[Sample], source: str) -> Files:
     names = _names(samples, folders)
     saved = list(zip(samples, names, strict=True))
     files = {name: sample.body if sample.ok else _raw(sample) for sample, name in saved if name}
-    files[SCRAPE] = _scrape(samples, source)
+    files |= about.beside
+    files[SCRAPE] = _scrape(samples, about)
     files[ANSWERS] = write_answers(saved)
     return files
 
@@ -94,16 +110,27 @@ def _raw(sample: Sample) -> bytes:
     return "".join(f"{line}\r\n" for line in (*head, "")).encode("utf-8", "backslashreplace") + sample.body
 
 
-def _scrape(samples: Iterable[Sample], source: str) -> bytes:
+def _scrape(samples: Iterable[Sample], about: About) -> bytes:
     """Times (Unix seconds), source and version, as a report of the same samples would name them."""
-    return msgspec.json.format(msgspec.json.encode(dict(_noted(samples, source))), indent=1) + b"\n"
+    return msgspec.json.format(msgspec.json.encode(dict(_noted(samples, about))), indent=1) + b"\n"
 
 
-def _noted(samples: Iterable[Sample], source: str) -> Iterator[tuple[str, str | float]]:
-    seen = frame(fold(samples))
-    if seen.t1 is not None:
-        if seen.t0 is not None and seen.t0 < seen.t1:
-            yield "t0", seen.t0
-        yield "t1", seen.t1
-    yield "source", one_line(source)
+def _noted(samples: Iterable[Sample], about: About) -> Iterator[tuple[str, str | float]]:
+    yield from _times(samples, about.times)
+    yield "source", one_line(about.source)
+    if about.redacted:
+        yield "redacted", about.redacted
     yield "apftop", __version__
+
+
+def _times(samples: Iterable[Sample], times: Times) -> Iterator[tuple[str, float]]:
+    """As they were noted, else as the frame of the samples has them."""
+    t0, t1 = (times.t0, times.t1) if times.shown else (None, None)
+    known = {"t0": t0, "t1": t1, "interval_s": times.interval_s, "dump_time": times.dump_time}
+    noted = {name: value for name, value in known.items() if value is not None}
+    if not noted:
+        seen = frame(fold(samples))
+        noted = {"t1": seen.t1} if seen.t1 is not None else {}
+        if seen.t0 is not None and seen.t1 is not None and seen.t0 < seen.t1:
+            noted = {"t0": seen.t0, **noted}
+    yield from noted.items()

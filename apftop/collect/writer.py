@@ -12,22 +12,21 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from apftop.collect.layout import Files, layout
+from apftop.collect.layout import About, Files, layout
 from apftop.errors import Trouble, reason
 from apftop.records.raw import Sample
 
 ARCHIVES = (".tgz", ".tar.gz")
 
 
-def write_bundle(samples: Sequence[Sample], target: Path, *, source: str) -> Path:
+def write_bundle(samples: Sequence[Sample], target: Path, about: About) -> Path:
     """Write samples as a bundle, and give its path: a .tgz where `target` ends so, else a folder.
 
-    Only the user may read it (0600, 0700). The same samples make the same bytes. `source` says in words where the
-    samples come from. Raises Trouble where there is something already or where it cannot be written; then nothing of
-    it stays.
+    Only the user may read it (0600, 0700). The same samples make the same bytes. Raises Trouble where there is
+    something already or where it cannot be written; then nothing of it stays.
     """
     check_target(target)
-    files = layout(samples, source)
+    files = layout(samples, about)
     newest = int(max((sample.received or 0.0 for sample in samples), default=0.0))
     try:
         with _partial(target) as partial:

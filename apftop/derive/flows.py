@@ -8,7 +8,8 @@ from dataclasses import replace
 from typing import Protocol
 
 from apftop.apf.objects import PriorityLevelConfiguration
-from apftop.apf.shards import hand, hand_fault
+from apftop.apf.shards import hand_fault
+from apftop.derive.dealt import hand_of
 from apftop.records.frame import Flow, Request
 from apftop.rules import rules
 
@@ -70,7 +71,7 @@ def _flow(
         verb=first.verb if first else None,
         resource=_resource(first) if first else None,
         by_kind=dict(kinds.most_common()),
-        hand=_hand(group, schema, config),
+        hand=_hand(group, config),
         collides_with=(),
     )
 
@@ -81,7 +82,7 @@ def _resource(row: Request) -> str | None:
     return row.resource or row.path
 
 
-def _hand(group: list[Request], schema: str, config: PriorityLevelConfiguration | None) -> tuple[int, ...] | None:
+def _hand(group: list[Request], config: PriorityLevelConfiguration | None) -> tuple[int, ...] | None:
     if config is None:
         # A queue index shows that there are queues; which of them the flow may use is not known.
         return None if any(row.queue >= 0 for row in group) else ()
@@ -90,7 +91,7 @@ def _hand(group: list[Request], schema: str, config: PriorityLevelConfiguration 
     if hand_fault(config.queuing.queues, config.queuing.hand_size):
         # No server has such a level: the object is not the one that was in force.
         return None
-    return hand(schema, group[0].distinguisher, config.queuing.queues, config.queuing.hand_size)
+    return hand_of(group[0], config.queuing)
 
 
 def _with_collisions(found: list[Flow]) -> tuple[Flow, ...]:

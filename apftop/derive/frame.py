@@ -30,4 +30,5 @@ def frame(state: State, request_timeout_s: float | None = None, *, before: tuple
         totals=totals(replicas),
         servers_alive=servers_alive(state),
         callbacks=callbacks(state),
+        redacted=state.redacted,
     )

@@ -51,6 +51,7 @@ def _request(row: RequestRow, now_ns: int | None, users: frozenset[str]) -> Requ
         wait_s=_seconds(row.arrive_ns, row.start_ns) if row.executing else None,
         executing_s=_seconds(row.start_ns, now_ns) if row.executing else None,
         own=is_own(row, users),
+        kept=row.kept,
     )
 
 

@@ -43,12 +43,14 @@ def _total(levels: Mapping[str, Level]) -> LevelTotal:
 
 
 def _refused(levels: Iterable[Level]) -> float | None:
-    counts = [level.counts for level in levels]
-    known = [one for one in counts if one is not None]
-    if len(known) < len(counts):
-        return None
-    decided = sum(one.dispatched + one.rejected_total for one in known)
-    return sum(one.rejected_total for one in known) / decided if decided else None
+    """Of rates: counts of different servers are over windows of different lengths."""
+    rejected = decided = 0.0
+    for level in levels:
+        if level.dispatched_per_s is None or level.rejected_per_s is None:
+            return None
+        rejected += level.rejected_per_s
+        decided += level.dispatched_per_s + level.rejected_per_s
+    return rejected / decided if decided else None
 
 
 def _hot(servers: Mapping[str, Replica]) -> str | None:

@@ -11,7 +11,7 @@ GROUP = b"flowcontrol.apiserver.k8s.io"
 MOST = 1000
 """So many users are told apart."""
 
-_DENIED = re.compile(
+DENIED = re.compile(
     r'User \\*"([^"\\]+)\\*" cannot (?:list|watch) resource \\*"(flowschemas|prioritylevelconfigurations)\\*" '
     r'in API group \\*"flowcontrol\.apiserver\.k8s\.io\\*"'
 )
@@ -25,7 +25,7 @@ class Denials:
 
     def take(self, line: str, server: str) -> bool:
         """Take in one line that names the API group; False where it is torn. `server` is whose log it is, if known."""
-        found = _DENIED.search(line)
+        found = DENIED.search(line)
         if found is None:
             return "cannot list resource" not in line
         key = (found[1], found[2], server)

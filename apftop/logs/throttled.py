@@ -21,8 +21,8 @@ _FIRST_TRY = (
 _RETRY = re.compile(r"Waited for (\S+), (retries: \d+, retry-after: .*?) - " + _REQUEST)  # 1.21-1.32
 _SINCE_1_33 = "Waited before sending request"
 _LIMITER = "client-side throttling, not priority and fairness"
-_GIVEN_UP = re.compile(r"rate: Wait\(n=\d+\) would exceed context deadline")
-_REFUSED = re.compile(r'due to server-side throttling, FlowSchema UID: \\*"([^"\\]*)')
+GIVEN_UP = re.compile(r"rate: Wait\(n=\d+\) would exceed context deadline")
+REFUSED = re.compile(r'due to server-side throttling, FlowSchema UID: \\*"([^"\\]*)')
 _SAYS = re.compile(rb"Throttling request took|client-side throttling|Waited (?:before sending|for )")
 _SURE = ("Throttling request took", "client-side throttling", _SINCE_1_33, "] Waited for ")
 # client-go says a long wait twice where the log is verbose: at once, and by the logger that limits itself.
@@ -30,7 +30,9 @@ _TWICE_S = 0.05
 
 
 @dataclass(frozen=True, slots=True)
-class _Wait:
+class Wait:
+    """One wait in seconds; `reason` is empty before the first try."""
+
     seconds: float
     request: str
     reason: str = ""
@@ -46,7 +48,7 @@ class Throttled:
         self._longest: dict[str, float] = {}
         self._refused: Counter[str] = Counter()
         self._span = Span()
-        self._recent: deque[tuple[float, _Wait]] = deque(maxlen=32)
+        self._recent: deque[tuple[float, Wait]] = deque(maxlen=32)
 
     def take(self, raw: bytes) -> bool:
         """Take in one line; False where it is about the limiter but torn."""
@@ -55,7 +57,7 @@ class Throttled:
         if not _SAYS.search(raw):
             return True
         line = raw.decode("utf-8", "replace")
-        wait = _wait(line)
+        wait = wait_of(line)
         if wait is None:
             return not any(word in line for word in _SURE)
         time = clock(line)
@@ -82,15 +84,15 @@ class Throttled:
         )
 
     def _give_up(self, line: str) -> bool:
-        if _GIVEN_UP.search(line):
+        if GIVEN_UP.search(line):
             self._given_up += 1
             self._span.add(clock(line))
         return True
 
-    def _count(self, wait: _Wait) -> None:
+    def _count(self, wait: Wait) -> None:
         if wait.reason:
             self._retries += 1
-            refused = _REFUSED.search(wait.reason)
+            refused = REFUSED.search(wait.reason)
             if refused:
                 self._refused[refused[1]] += 1
             return
@@ -103,7 +105,7 @@ class Throttled:
         self._longest[request] = max(self._longest.get(request, 0.0), wait.seconds)
 
 
-def _wait(line: str) -> _Wait | None:
+def wait_of(line: str) -> Wait | None:
     """One wait; None for a line that is torn, or about something else."""
     if _SINCE_1_33 in line:
         return _structured(line)
@@ -115,7 +117,7 @@ def _wait(line: str) -> _Wait | None:
     return None
 
 
-def _structured(line: str) -> _Wait | None:
+def _structured(line: str) -> Wait | None:
     said = pairs(line)
     if "delay" not in said:
         # A logger around klog has the whole line as quoted text.
@@ -127,11 +129,11 @@ def _structured(line: str) -> _Wait | None:
     return _made(delay(said["delay"]), said["verb"], said.get("Path") or said.get("URL", ""), reason)
 
 
-def _made(seconds: float | None, verb: str, url: str, reason: str = "") -> _Wait | None:
+def _made(seconds: float | None, verb: str, url: str, reason: str = "") -> Wait | None:
     if seconds is None:
         return None
     try:
         path = urlsplit(url).path
     except ValueError:
         path = ""
-    return _Wait(seconds, f"{verb} {unquote(path)}".strip(), reason)
+    return Wait(seconds, f"{verb} {unquote(path)}".strip(), reason)

@@ -60,7 +60,8 @@ class Classified:
     `seen` is False where flow control never sees the request, for the reason in `unseen`. `distinguished_by` is what
     tells the flows of its schema apart, and `distinguisher` what that is of the request, also where the level has no
     flows; servers then leave it empty (1.26 to 1.37). `hash` and `hand` are of its flow, None and empty where the level
-    tells no flows apart, which has `queues`. `seats` are the fewest and the most that it can take, `seats_why` what
+    tells no flows apart, which has `queues`. Where names are pseudonyms, `hash` is None, and `hand` too unless it was
+    kept. `seats` are the fewest and the most that it can take, `seats_why` what
     decides.
     `limit_s` is how long it may wait, None where it never waits; `limit_why` says by what. `tried` ends with the match,
     and goes on to the expected schema where that one comes after it.
@@ -74,7 +75,7 @@ class Classified:
     distinguished_by: Literal["ByUser", "ByNamespace"] | None = None
     distinguisher: str = ""
     hash: int | None = None
-    hand: tuple[int, ...] = ()
+    hand: tuple[int, ...] | None = ()
     queues: int = 0
     seats: tuple[int, int] = (1, 1)
     seats_why: str = ""

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 Severity = Literal["critical", "warning", "info"]
 SEVERITIES: tuple[Severity, ...] = ("critical", "warning", "info")
 """Worst first."""
+
+
+def worst(severities: Iterable[str]) -> Severity | None:
+    """The worst of some severities; None where there is none."""
+    found = set(severities)
+    return next((one for one in SEVERITIES if one in found), None)
+
 
 Whole = Literal["apf", "backend-slow", "client-side", "not-apf", "quiet", "unknown"]
 """What it is all about, in one word."""

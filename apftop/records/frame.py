@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from apftop.apf.objects import EXEMPT, FlowSchema, PriorityLevelConfiguration
@@ -11,6 +11,7 @@ from apftop.records.backend import Backend, Callback
 from apftop.records.checks import RequestKey
 from apftop.records.load import Load
 from apftop.records.measures import Counts, Demand, Execution, Fill, Sampled, Utilization, Waits, Window
+from apftop.records.parsed import KeptHands
 
 LevelState = Literal["idle", "busy", "saturated", "blocked", "leaking", "exempt", "quiescing", "stale", "unknown"]
 
@@ -60,6 +61,7 @@ class Request:
     wait_s: float | None
     executing_s: float | None
     own: bool
+    kept: KeptHands | None = field(default=None, compare=False, repr=False)
 
     @property
     def width(self) -> int:
@@ -392,6 +394,7 @@ class Frame:
 
     `servers_alive` is how many kube-apiservers renewed their lease lately, None where leases cannot be read.
     `callbacks` are the services that API servers call while they serve requests, None where nobody told of them.
+    `redacted` where names are pseudonyms.
     """
 
     t0: float | None
@@ -400,6 +403,7 @@ class Frame:
     totals: Totals
     servers_alive: int | None
     callbacks: tuple[Callback, ...] | None = None
+    redacted: bool = False
 
     @property
     def servers(self) -> tuple[Replica, ...]:

@@ -134,12 +134,22 @@ class Details:
 
 
 @dataclass(frozen=True, slots=True)
+class KeptHands:
+    """The hands of flows that were kept when names were replaced: nobody can deal them from pseudonyms.
+
+    By schema, distinguisher, queues of the level, and hand size.
+    """
+
+    hands: Mapping[tuple[str, str, int, int], tuple[int, ...]]
+
+
+@dataclass(frozen=True, slots=True)
 class RequestRow:
     """One row of dump_requests.
 
     `queue` is -1 for a request of a level without queues, `index` is -1 for one that executes. Times are Unix
     nanoseconds of the server's clock; `start_ns` is None while the request waits, and up to 1.27 where the dump lists
-    waiting requests only.
+    waiting requests only. `kept` is set where the names are pseudonyms.
     """
 
     level: str
@@ -155,6 +165,7 @@ class RequestRow:
     start_ns: int | None
     details: Details | None
     extra: tuple[tuple[str, str], ...] = ()
+    kept: KeptHands | None = field(default=None, compare=False, repr=False)
 
     @property
     def key(self) -> RequestKey:

@@ -12,7 +12,7 @@ class Endpoint(StrEnum):
     BACKEND is the same path as METRICS, asked less often for the families that tell what lies behind the queues.
     WEBHOOKS is a file only, in which the three kinds of CALLBACKS may be mixed. DISCOVERY and LEASES are neither: the
     questions that only lead to the version of the objects or open a watch on them, and the leases by which API servers
-    say that they exist.
+    say that they exist. FACTS is a file only: what a redacted bundle keeps of what can no longer be computed.
     """
 
     METRICS = "metrics"
@@ -28,6 +28,7 @@ class Endpoint(StrEnum):
     WEBHOOKS = "webhooks"
     DISCOVERY = "discovery"
     LEASES = "leases"
+    FACTS = "facts"
 
 
 FLOW_SCHEMA_UID = "x-kubernetes-pf-flowschema-uid"

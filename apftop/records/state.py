@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 
 from apftop.apf.objects import FlowSchema, PriorityLevelConfiguration
 from apftop.records.backend import Callback
-from apftop.records.parsed import Behind, Dump, Lease, LevelRow, Metrics, QueueRow, RequestRow
+from apftop.records.parsed import Behind, Dump, KeptHands, Lease, LevelRow, Metrics, QueueRow, RequestRow
 from apftop.records.raw import Endpoint
 
 T_co = TypeVar("T_co", covariant=True)
@@ -108,7 +108,7 @@ class ReplicaState:
     keeps the latest of each endpoint, also when it has answered since. `federated` where its metrics turned out to be
     those of several servers, which are replicas of their own, is set. `leases` are those of all API servers, and `peer`
     is the SHA-256 of the certificate that came last, empty where none did. `transfers` are the latest by endpoint and
-    by whether metrics were asked for by name, oldest first.
+    by whether metrics were asked for by name, oldest first. `kept` are the hands of a redacted bundle.
     """
 
     name: str
@@ -130,6 +130,7 @@ class ReplicaState:
     bytes_received: int = 0
     peer: str = ""
     transfers: Mapping[tuple[Endpoint, bool], tuple[Transfer, ...]] = field(default_factory=dict)
+    kept: KeptHands | None = None
     problems: tuple[str, ...] = ()
 
 
@@ -138,3 +139,8 @@ class State:
     """All replicas by name, in the order in which they were first heard of."""
 
     replicas: Mapping[str, ReplicaState] = field(default_factory=dict)
+
+    @property
+    def redacted(self) -> bool:
+        """Whether names are pseudonyms: then nothing can be computed from them."""
+        return any(one.kept is not None for one in self.replicas.values())

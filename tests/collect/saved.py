@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from apftop.bundle import Bundle, read_bundle
+from apftop.collect.layout import About
 from apftop.collect.writer import write_bundle
 from apftop.parse.body import pick
 from apftop.parse.vocabulary import wanted_at_once
@@ -69,7 +70,7 @@ def read(path: Path) -> Bundle:
 def saved(samples: Sequence[Sample], name: str = "bundle") -> Bundle:
     """What comes back of samples that were saved under a name."""
     with tempfile.TemporaryDirectory() as folder:
-        return read(write_bundle(samples, Path(folder) / name, source="test"))
+        return read(write_bundle(samples, Path(folder) / name, About("test")))
 
 
 def two_looks(*several: Recording) -> list[Sample]:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from apftop.bundle_answers import ANSWERS
 from apftop.bundle_times import Times
+from apftop.collect.layout import About
 from apftop.collect.writer import write_bundle
 from apftop.derive.frame import frame
 from apftop.live import fold
@@ -33,6 +34,7 @@ from tests.collect.saved import (
 from tests.derive.behind import answer, requests
 from tests.derive.build import dispatched, exposition, histogram, rejected
 
+FACTS = b'{"redacted_by":"1","hands":[{"flow_schema":"load","distinguisher":"alice","queues":8,"hand":[2,1]}]}'
 BODIES = {
     Endpoint.METRICS: [
         exposition(dispatched(count), rejected(count / 2, "queue-full"), *histogram("x", [0.1])) for count in (0, 7, 11)
@@ -49,6 +51,7 @@ BODIES = {
     Endpoint.WEBHOOKS: [WEBHOOKS],
     Endpoint.DISCOVERY: [b'{"versions":[]}'],
     Endpoint.LEASES: [LEASES],
+    Endpoint.FACTS: [FACTS],
 }
 REFUSALS = {429: b"Too many requests, please try again later.\n", 403: b'{"kind":"Status","code":403}', 404: b""}
 NAMES = (
@@ -137,7 +140,7 @@ def test_own_requests_that_only_led_somewhere_are_still_taken_out() -> None:
 
 
 def test_a_file_that_somebody_took_out_is_unknown_and_no_fault(tmp_path: Path) -> None:
-    path = write_bundle(SAMPLES, tmp_path / "bundle", source="test")
+    path = write_bundle(SAMPLES, tmp_path / "bundle", About("test"))
     for dump in path.glob("replicas/*/dump_requests.txt"):
         dump.unlink()
     found = read(path)
@@ -151,14 +154,14 @@ def test_a_file_that_somebody_took_out_is_unknown_and_no_fault(tmp_path: Path) -
 
 def test_a_refusal_that_somebody_took_out_is_still_one(tmp_path: Path) -> None:
     denied = Sample("a", Endpoint.QUEUES, b"no\n", 403)
-    path = write_bundle([denied, Sample("a", Endpoint.LEVELS, DUMP, 200)], tmp_path / "b", source="test")
+    path = write_bundle([denied, Sample("a", Endpoint.LEVELS, DUMP, 200)], tmp_path / "b", About("test"))
     (path / "http" / "dump_queues.txt").unlink()
 
     assert read(path).samples[0] == replace(denied, body=b"")
 
 
 def test_a_file_that_broke_after_it_was_saved_is_named(tmp_path: Path) -> None:
-    path = write_bundle(SAMPLES, tmp_path / "bundle", source="test")
+    path = write_bundle(SAMPLES, tmp_path / "bundle", About("test"))
     (torn, *_) = sorted(path.glob("replicas/*/metrics_t1.txt"))
     torn.write_bytes(torn.read_bytes()[:-200])
     replica, *others = frame(fold(read(path).samples)).replicas.values()
@@ -169,7 +172,7 @@ def test_a_file_that_broke_after_it_was_saved_is_named(tmp_path: Path) -> None:
 
 
 def test_a_file_that_was_laid_beside_is_named(tmp_path: Path) -> None:
-    path = write_bundle(SAMPLES, tmp_path / "bundle", source="test")
+    path = write_bundle(SAMPLES, tmp_path / "bundle", About("test"))
     (path / "flowschemas.json").write_bytes(SCHEMAS)
 
     assert read(path).problems == ("flowschemas.json: not noted in answers.json, left out",)
@@ -177,7 +180,7 @@ def test_a_file_that_was_laid_beside_is_named(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("noted", [b"", b"{}", b'[{"replica": 3}', b"\xff\xfe"])
 def test_without_readable_notes_the_files_are_read_as_they_are(noted: bytes, tmp_path: Path) -> None:
-    path = write_bundle(SAMPLES, tmp_path / "bundle", source="test")
+    path = write_bundle(SAMPLES, tmp_path / "bundle", About("test"))
     (path / ANSWERS).write_bytes(noted)
     found = read(path)
 
@@ -199,7 +202,7 @@ def test_without_readable_notes_the_files_are_read_as_they_are(noted: bytes, tmp
     ],
 )
 def test_a_note_that_makes_no_sense_is_named_and_left_out(entry: bytes, why: str, tmp_path: Path) -> None:
-    path = write_bundle([Sample("a", Endpoint.LEVELS, DUMP, 200)], tmp_path / "b", source="test")
+    path = write_bundle([Sample("a", Endpoint.LEVELS, DUMP, 200)], tmp_path / "b", About("test"))
     (path / ANSWERS).write_bytes(b"[" + entry + b"," + (path / ANSWERS).read_bytes().lstrip().removeprefix(b"["))
     found = read(path)
 
@@ -211,7 +214,7 @@ def test_a_note_that_makes_no_sense_is_named_and_left_out(entry: bytes, why: str
 
 def test_notes_lead_to_no_file_outside_of_the_bundle(tmp_path: Path) -> None:
     (tmp_path / "secret.txt").write_text("secret")
-    path = write_bundle([Sample("a", Endpoint.LEVELS, DUMP, 200)], tmp_path / "b", source="test")
+    path = write_bundle([Sample("a", Endpoint.LEVELS, DUMP, 200)], tmp_path / "b", About("test"))
     (path / ANSWERS).write_text('[{"replica": "a", "endpoint": "dump_requests", "file": "../secret.txt"}]')
     found = read(path)
 
@@ -220,7 +223,7 @@ def test_notes_lead_to_no_file_outside_of_the_bundle(tmp_path: Path) -> None:
 
 def test_headers_that_may_hold_secrets_are_not_saved(tmp_path: Path) -> None:
     secret = Sample("a", Endpoint.LEVELS, b"no\n", 403, headers=(("set-cookie", "s3cr3t"), ("retry-after", "1")))
-    path = write_bundle([secret, replace(secret, body=DUMP, status=200)], tmp_path / "b", source="test")
+    path = write_bundle([secret, replace(secret, body=DUMP, status=200)], tmp_path / "b", About("test"))
 
     assert not any(b"s3cr3t" in file.read_bytes() for file in path.rglob("*") if file.is_file())
     assert [sample.headers for sample in read(path).samples] == [(("retry-after", "1"),)] * 2

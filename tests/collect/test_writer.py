@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from apftop.collect.layout import About
 from apftop.collect.writer import check_target, write_bundle
 from apftop.errors import Trouble
 from apftop.records.raw import Endpoint, Sample
@@ -18,7 +19,7 @@ from tests.collect.saved import DUMP, FOLDERS, SAMPLES, read, saved
 
 @pytest.mark.parametrize("name", ["x", "x.tgz", "x.tar.gz", "x.TGZ"])
 def test_a_name_says_whether_it_is_a_folder_or_an_archive(name: str, tmp_path: Path) -> None:
-    path = write_bundle(SAMPLES, tmp_path / name, source="test")
+    path = write_bundle(SAMPLES, tmp_path / name, About("test"))
 
     assert path.is_dir() == (name == "x")
     assert path.is_dir() or tarfile.is_tarfile(path)
@@ -26,8 +27,8 @@ def test_a_name_says_whether_it_is_a_folder_or_an_archive(name: str, tmp_path: P
 
 
 def test_only_the_user_may_read_it(tmp_path: Path) -> None:
-    folder = write_bundle(SAMPLES, tmp_path / "x", source="test")
-    archive = write_bundle(SAMPLES, tmp_path / "x.tgz", source="test")
+    folder = write_bundle(SAMPLES, tmp_path / "x", About("test"))
+    archive = write_bundle(SAMPLES, tmp_path / "x.tgz", About("test"))
 
     assert {path.stat().st_mode & 0o777 for path in (folder, *folder.rglob("*")) if path.is_dir()} == {0o700}
     assert {path.stat().st_mode & 0o777 for path in (archive, *folder.rglob("*")) if path.is_file()} == {0o600}
@@ -36,14 +37,14 @@ def test_only_the_user_may_read_it(tmp_path: Path) -> None:
 def test_the_same_samples_make_the_same_bytes(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "b").mkdir()
-    first = write_bundle(SAMPLES, tmp_path / "a" / "x.tgz", source="test")
-    second = write_bundle(SAMPLES, tmp_path / "b" / "x.tgz", source="test")
+    first = write_bundle(SAMPLES, tmp_path / "a" / "x.tgz", About("test"))
+    second = write_bundle(SAMPLES, tmp_path / "b" / "x.tgz", About("test"))
 
     assert first.read_bytes() == second.read_bytes()
 
 
 def test_an_archive_unpacks_into_a_folder_of_its_own_name(tmp_path: Path) -> None:
-    path = write_bundle(SAMPLES, tmp_path / "prod.tgz", source="test")
+    path = write_bundle(SAMPLES, tmp_path / "prod.tgz", About("test"))
     with tarfile.open(path) as archive:
         assert {member.name.partition("/")[0] for member in archive} == {"apftop-prod"}
         archive.extractall(tmp_path, filter="data")
@@ -59,8 +60,8 @@ def test_an_archive_may_be_named_like_a_part_of_a_bundle(tmp_path: Path) -> None
 
 
 def test_several_replicas_lie_in_folders_and_one_at_the_top(tmp_path: Path) -> None:
-    several = write_bundle(SAMPLES, tmp_path / "several", source="test")
-    one = write_bundle([one for one in SAMPLES if one.replica == SAMPLES[0].replica], tmp_path / "one", source="test")
+    several = write_bundle(SAMPLES, tmp_path / "several", About("test"))
+    one = write_bundle([one for one in SAMPLES if one.replica == SAMPLES[0].replica], tmp_path / "one", About("test"))
 
     assert sorted(path.name for path in one.iterdir()) == [
         "answers.json",
@@ -98,7 +99,7 @@ HOSTILE = (
 def test_no_name_of_a_replica_leads_out_or_is_lost(name: str, tmp_path: Path) -> None:
     samples = [Sample(replica, Endpoint.LEVELS, DUMP, 200) for replica in HOSTILE]
     (tmp_path / "inner").mkdir()
-    path = write_bundle(samples, tmp_path / "inner" / name, source="test")
+    path = write_bundle(samples, tmp_path / "inner" / name, About("test"))
 
     assert list(read(path).samples) == samples
     assert list(tmp_path.iterdir()) == [tmp_path / "inner"]
@@ -111,21 +112,21 @@ def test_no_name_of_a_replica_leads_out_or_is_lost(name: str, tmp_path: Path) ->
 
 def test_a_refusal_is_kept_as_raw_http(tmp_path: Path) -> None:
     denied = Sample("a", Endpoint.QUEUES, b"no\n", 403, headers=(("retry-after", "1\r\nX: y"),))
-    path = write_bundle([denied], tmp_path / "b", source="test")
+    path = write_bundle([denied], tmp_path / "b", About("test"))
 
     assert (path / "http" / "dump_queues.txt").read_bytes() == b"HTTP/1.1 403\r\nretry-after: 1 X: y\r\n\r\nno\n"
 
 
 def refused(target: Path, *words: str) -> None:
     with pytest.raises(Trouble) as caught:
-        write_bundle(SAMPLES, target, source="test")
+        write_bundle(SAMPLES, target, About("test"))
     assert "\n" not in str(caught.value)
     assert all(word in str(caught.value) for word in (str(target), *words)), caught.value
 
 
 @pytest.mark.parametrize("name", ["x", "x.tgz"])
 def test_what_is_there_is_not_overwritten(name: str, tmp_path: Path) -> None:
-    path = write_bundle(SAMPLES, tmp_path / name, source="test")
+    path = write_bundle(SAMPLES, tmp_path / name, About("test"))
     before = {one: one.read_bytes() for one in (path, *path.rglob("*")) if one.is_file()}
     refused(path, "something already", "another")
 
@@ -150,7 +151,7 @@ def test_whatever_is_there_is_not_overwritten(kind: str, tmp_path: Path) -> None
 def test_an_empty_folder_may_be_there(tmp_path: Path) -> None:
     (tmp_path / "x").mkdir()
 
-    assert list(read(write_bundle(SAMPLES, tmp_path / "x", source="test")).samples) == SAMPLES
+    assert list(read(write_bundle(SAMPLES, tmp_path / "x", About("test"))).samples) == SAMPLES
 
 
 def test_a_folder_that_is_not_there_is_named_before_anybody_is_asked(tmp_path: Path) -> None:
@@ -169,12 +170,13 @@ def test_a_folder_that_is_not_ours_is_named_before_anybody_is_asked() -> None:
 FULL = """
 import resource, sys
 from pathlib import Path
+from apftop.collect.layout import About
 from apftop.collect.writer import write_bundle
 from apftop.errors import Trouble
 from tests.collect.saved import SAMPLES
 resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000))
 try:
-    write_bundle(SAMPLES, Path(sys.argv[1]), source="test")
+    write_bundle(SAMPLES, Path(sys.argv[1]), About("test"))
 except Trouble as trouble:
     print(trouble)
 """
@@ -192,6 +194,7 @@ def test_a_disk_without_room_is_one_line_and_leaves_nothing(name: str, tmp_path:
 KILLED = """
 import os, sys
 from pathlib import Path
+from apftop.collect.layout import About
 from apftop.collect.writer import write_bundle
 from tests.collect.saved import SAMPLES
 left = 1 if sys.argv[1].endswith("tgz") else 3
@@ -201,7 +204,7 @@ def fsync(descriptor):
     if not left:
         os._exit(9)
 os.fsync = fsync
-write_bundle(SAMPLES, Path(sys.argv[1]), source="test")
+write_bundle(SAMPLES, Path(sys.argv[1]), About("test"))
 """
 
 
