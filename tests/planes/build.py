@@ -91,7 +91,7 @@ def binary(name: Name, version: str) -> Path:
     if go is None:
         raise GoMissingError(f"{name} {version} is not in {path.parent} and Go is not installed")
     path.parent.mkdir(parents=True, exist_ok=True)
-    with _locked(path.with_name("lock")):
+    with held(path.with_name("lock")):
         if not path.is_file():
             _build(go, name, version, path)
     return path
@@ -109,7 +109,7 @@ def _main_file(recipe: Recipe) -> Path:
 
 
 @contextmanager
-def _locked(path: Path) -> Iterator[None]:
+def held(path: Path) -> Iterator[None]:
     """Holds an exclusive lock that other processes see; the system frees it if the holder dies."""
     deadline = time.monotonic() + BUILD_SECONDS
     with path.open("a") as lock:
@@ -136,12 +136,12 @@ def _build(go: str, name: Name, version: str, target: Path) -> None:
     # Renamed at the end, so that an interrupted build never leaves half a binary under the final name.
     unfinished = target.with_name(f"{name}.unfinished")
     command = [go, "build", *BUILD_FLAGS, "-ldflags", _ldflags(recipe, version), "-o", str(unfinished), "."]
-    _run(command, source, log)
+    run_logged(command, source, log)
     unfinished.replace(target)
 
 
 def _upstream_go_mod(go: str, module: str, version: str, folder: Path, log: Path) -> str:
-    answer = _run([go, "mod", "download", "-json", f"{module}@v{version}"], folder, log)
+    answer = run_logged([go, "mod", "download", "-json", f"{module}@v{version}"], folder, log)
     return Path(json.loads(answer)["GoMod"]).read_text()
 
 
@@ -165,7 +165,7 @@ def _ldflags(recipe: Recipe, version: str) -> str:
     return " ".join(["-s", "-w", *(f"-X {stamp}" for stamp in stamps)])
 
 
-def _run(command: list[str], folder: Path, log: Path) -> str:
+def run_logged(command: list[str], folder: Path, log: Path) -> str:
     environment = {**os.environ, "CGO_ENABLED": "0", "GOFLAGS": "", "GOWORK": "off"}
     with log.open("a") as errors:
         print("$", *command, file=errors, flush=True)

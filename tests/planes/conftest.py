@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Generator, Iterator
+from pathlib import Path
 
 import pytest
 
-from tests.planes.build import APISERVER_VERSIONS, BUILD_SECONDS, ETCD_VERSION, cached, go_command
+from tests.planes.build import APISERVER_VERSIONS, BUILD_SECONDS, ETCD_VERSION, GoMissingError, cached, go_command
 from tests.planes.plane import Plane, start_plane
+from tests.prometheus import build
 
 SWITCH = "APFTOP_REALPLANE"
+OFF = f"real control planes are off: set {SWITCH}=1 (needs Go)"
+OTHER_PROMETHEUS = "APFTOP_PROMETHEUS"
+"""The path of a Prometheus to take in place of one that is built."""
+BUILT = ("plane", "prometheus", "promtool")
 START_SECONDS = 300
 
 
@@ -20,7 +26,7 @@ def _built(version: str) -> bool:
 
 def _why_not(version: str) -> str | None:
     if os.environ.get(SWITCH) != "1":
-        return f"real control planes are off: set {SWITCH}=1 (needs Go)"
+        return OFF
     if not _built(version) and go_command() is None:
         return "Go is not installed"
     return None
@@ -36,10 +42,32 @@ def plane(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
         yield running
 
 
+@pytest.fixture(scope="session")
+def prometheus() -> Path:
+    """A Prometheus."""
+    other = os.environ.get(OTHER_PROMETHEUS)
+    return _tool("prometheus") if other is None else Path(other)
+
+
+@pytest.fixture(scope="session")
+def promtool() -> Path:
+    """What checks metrics and makes blocks of them for a Prometheus."""
+    return _tool("promtool")
+
+
+def _tool(name: build.Name) -> Path:
+    if os.environ.get(SWITCH) != "1":
+        pytest.skip(OFF)
+    try:
+        return build.binary(name)
+    except GoMissingError:
+        pytest.skip("Go is not installed")
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks the tests that use a plane, and gives them the time of a build where one is needed."""
+    """Marks the tests that use what has to be built, and gives them the time of a build where one is needed."""
     for item in items:
-        if not isinstance(item, pytest.Function) or "plane" not in item.fixturenames:
+        if not isinstance(item, pytest.Function) or not set(BUILT) & set(item.fixturenames):
             continue
         item.add_marker(pytest.mark.realplane)
         # One worker has all of them, so that one plane runs at a time.
@@ -47,6 +75,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         version = item.callspec.params.get("plane") if hasattr(item, "callspec") else None
         if isinstance(version, str) and _why_not(version) is None and not _built(version):
             item.add_marker(pytest.mark.timeout(2 * BUILD_SECONDS + START_SECONDS))
+        elif "plane" not in item.fixturenames:
+            item.add_marker(pytest.mark.timeout(BUILD_SECONDS))
 
 
 @pytest.hookimpl(wrapper=True)

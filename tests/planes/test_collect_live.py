@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
+from apftop.collect.layout import About
 from apftop.collect.writer import write_bundle
 from apftop.derive.frame import frame
 from apftop.live import fold
@@ -53,7 +54,7 @@ def test_the_frame_of_a_saved_look_is_that_of_the_look(plane: Plane, name: str, 
             samples, _ = first_look(servers(options(plane)), 1.0)
     finally:
         remove_flow(plane, level, schema)
-    found = read(write_bundle(samples, tmp_path / name, source="test"))
+    found = read(write_bundle(samples, tmp_path / name, About("test")))
     before, after = frame(fold(samples)), frame(fold(found.samples))
 
     assert found.problems == ()

@@ -10,6 +10,8 @@ from apftop.findings.words.listing import doing, few, hurt, on, replicas, window
 from apftop.findings.words.told import counted, wait
 from apftop.present import plain, span, whole
 from apftop.records.findings import Finding
+from apftop.records.frame import Replica
+from apftop.records.raw import Endpoint
 from apftop.rules import rules
 
 
@@ -23,7 +25,7 @@ def stale_gauges(scene: Scene) -> Iterator[Finding]:
             # One with an object is new, and the dump is older than it.
             if level is not None and level.config is None:
                 sure.setdefault(name, []).append(Place(replica, level))
-        for name in replica.possibly_stale_levels:
+        for name in replica.possibly_stale_levels if _asked(replica) else ():
             if name in replica.levels and name not in builtin_levels():
                 maybe.setdefault(name, []).append(Place(replica, replica.levels[name]))
     for name in sorted({*sure, *maybe}):
@@ -99,6 +101,11 @@ def quiescing(scene: Scene) -> Iterator[Finding]:
 
 
 FINDERS: tuple[Finder, ...] = (stale_gauges, quiescing)
+
+
+def _asked(replica: Replica) -> bool:
+    """Whether more than metrics was asked for: where that is all that there is, every idle level looks as if gone."""
+    return any(status is not None for name, status in replica.endpoints.items() if name != Endpoint.METRICS)
 
 
 def _gauges(place: Place) -> str:

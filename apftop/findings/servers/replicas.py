@@ -66,7 +66,8 @@ def config_skew(scene: Scene) -> Iterator[Finding]:
     differing = {name: by for name, by in found.items() if len(set(by.values())) > 1}
     lacking = {name: lack for name in found if (lack := [one.name for one in told if not _runs(one, name)])}
     flags = len(set(seats.values())) > 1
-    if not (differing or lacking or flags):
+    # A server has as many seats as its flags say; what levels get of them may have changed between two readings.
+    if not flags and (_read_apart(told) or not (differing or lacking)):
         return
     without = sorted({one for by in lacking.values() for one in by})
     what = [f"{len(differing)} levels have other seats"] if differing else []
@@ -118,6 +119,14 @@ def _written_lately(told: Sequence[Replica]) -> bool:
     if oldest is None or written is None:
         return False
     return written > oldest - rules().check.objects.settled_s
+
+
+def _read_apart(told: Sequence[Replica]) -> bool:
+    """Whether a change could lie between the metrics of these servers, and no objects are there to tell of it."""
+    if any(level.config is not None for one in told for level in one.levels.values()):
+        return False
+    times = [time for one in told if (time := one.samples[Endpoint.METRICS].time) is not None]
+    return bool(times) and max(times) - min(times) > rules().check.objects.settled_s
 
 
 def _nominal(group: Sequence[Place]) -> dict[str, float]:

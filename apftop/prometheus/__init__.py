@@ -1,0 +1,1 @@
+"""What a Prometheus, or a store that answers like one, has kept of API servers: its raw samples as answers of them."""
