@@ -12,6 +12,7 @@ from apftop.classifying.setting import Setting
 from apftop.present import plain
 from apftop.records.classified import Asked, Classified
 from apftop.records.frame import Frame
+from apftop.records.parsed import KeptHands
 from apftop.records.state import State
 
 NAME_WIDTH = 40
@@ -34,8 +35,14 @@ def classified_in(
         return None, (f"{UNTOLD}: not all objects could be read",)
     notes = () if levels is not None else ("requests.json: by the built-in levels, for no others could be read",)
     known = builtin_levels().values() if levels is None else levels.data
-    setting = Setting(Classifier(schemas.data, known), _release(seen))
+    setting = Setting(Classifier(schemas.data, known), _release(seen), kept=kept_in(state))
     return tuple(classified(one, setting) for one in asked), notes
+
+
+def kept_in(state: State) -> KeptHands | None:
+    """The hands that a redacted bundle keeps, of all of its servers; None where names are true ones."""
+    told = [one.kept for one in state.replicas.values() if one.kept is not None]
+    return KeptHands({flow: hand for one in told for flow, hand in one.hands.items()}) if told else None
 
 
 def _release(seen: Frame) -> Release:
@@ -47,7 +54,7 @@ def asked_lines(found: Sequence[Classified]) -> Iterator[str]:
     """A line for each request: its name, schema and level, and its flow where the level tells flows apart."""
     width = max((len(plain(one.asked.name, NAME_WIDTH)) for one in found), default=0)
     for one in found:
-        flow = f", flow {plain(one.distinguisher, 60)}" if one.distinguisher and one.hash is not None else ""
+        flow = f", flow {plain(one.distinguisher, 60)}" if one.distinguisher and one.queues > 1 else ""
         where = f"{plain(one.schema, NAME_WIDTH)} / {plain(one.level, NAME_WIDTH)}{flow}"
         unseen = "not seen by flow control: it takes no seat and never waits"
         yield f"{plain(one.asked.name, NAME_WIDTH):<{width}}  {where if one.seen else unseen}"

@@ -56,10 +56,17 @@ def finding_lines(found: Findings) -> Iterator[str]:
         yield ""
         yield "alerts of the query library whose condition holds now"
         yield from (f"  {line}" for line in lines)
-    if found.mixin is not None and found.mixin.ratio:
-        fires = "fires" if found.mixin.fires else "stays silent"
+    if line := mixin_line(found):
         yield ""
-        yield f"KubeAPITerminatedRequests of kubernetes-mixin reads {percent(found.mixin.ratio)}, and {fires}"
+        yield line
+
+
+def mixin_line(found: Findings) -> str:
+    """What the stock alert makes of the same window; empty where it reads nothing."""
+    if found.mixin is None or not found.mixin.ratio:
+        return ""
+    fires = "fires" if found.mixin.fires else "stays silent"
+    return f"KubeAPITerminatedRequests of kubernetes-mixin reads {percent(found.mixin.ratio)}, and {fires}"
 
 
 def _said(finding: Finding) -> Iterator[str]:

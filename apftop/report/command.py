@@ -9,28 +9,19 @@ from typing import Any
 
 import click
 
-from apftop.bundle import read_bundle
-from apftop.classifying.saved import saved_requests
-from apftop.cli_options import asks_servers
-from apftop.derive.frame import frame
+from apftop.cli_options import EITHER, asks_servers, prometheus_store
 from apftop.errors import UNREAD
-from apftop.logs.read import logs_of
-from apftop.output import complain, said_if_slow, write
-from apftop.parse.body import pick
-from apftop.parse.vocabulary import wanted_at_once
+from apftop.output import complain, write
 from apftop.present import json_text
-from apftop.records.classified import Classified
-from apftop.records.frame import Frame
-from apftop.records.logs import Logs
-from apftop.records.parsed import ParseError
-from apftop.report.asked import classified_in
+from apftop.records.findings import SEVERITIES, Severity
 from apftop.report.causes import reaches
 from apftop.report.document import document, taken_of
-from apftop.report.known import Known, checked_all, found_in, taken_in
+from apftop.report.from_prometheus import kept_looks
+from apftop.report.html import page
 from apftop.report.look import Look
-from apftop.report.looking import Servers, first_look, next_look, notes, servers, unseen
+from apftop.report.looks import looks, one_look
 from apftop.report.markdown import markdown
-from apftop.report.taped import looks_of
+from apftop.report.series import Span
 from apftop.report.text import server_text, taken, text
 from apftop.tape.reading import is_tape
 
@@ -45,87 +36,41 @@ def report(path: Path | None, options: Mapping[str, Any], *, count_given: bool) 
     found in any of them.
     """
     taped = path is not None and is_tape(path)
-    if not taped and (options["at"] or options["between"]):
-        raise click.UsageError("--at and --between are times of a tape in PATH")
+    kept = prometheus_store(options) is not None
+    if kept and (path is not None or options["batch"] or count_given or asks_servers(options)):
+        raise click.UsageError("--prometheus is what was kept: leave out PATH, -b, -n, and which server to ask")
+    if not taped and not kept and (options["at"] or options["between"]):
+        raise click.UsageError("--at and --between are times of a tape in PATH, or with --prometheus")
+    if options["at"] and options["between"]:
+        raise click.UsageError(EITHER)
     if path is not None and (options["batch"] or count_given or asks_servers(options)):
         raise click.UsageError("-b, -n and options that say which server to ask are for live looks: leave out PATH")
-    if path is None:
-        looks = _live(options, endless=options["batch"] and not count_given)
-    else:
-        looks = looks_of(path, options) if taped else iter([_bundle(path, options)])
+    if options["output"] == "html" and (options["batch"] or options["count"] > 1):
+        raise click.UsageError("-o html is one page: leave out -b and -n")
     unread = failed = False
-    for look in looks:
-        _show(look, options["output"], lines=options["batch"] or options["count"] > 1 or options["between"])
+    for look, span in _looks(path, options, endless=options["batch"] and not count_given):
+        _show(look, span, options["output"], lines=options["batch"] or options["count"] > 1 or options["between"])
         unread = unread or _unread(look)
-        failed = failed or (options["fail_on"] is not None and reaches(look.found, options["fail_on"]))
+        failed = failed or (options["fail_on"] is not None and _fails(look, span, options["fail_on"]))
     return UNREAD if unread else FOUND if failed else 0
 
 
-def _bundle(path: Path, options: Mapping[str, Any]) -> Look:
-    families = wanted_at_once()
-    bundle = read_bundle(path, lambda chunks, kind, encoding: pick(chunks, kind, encoding, families))
-    known = taken_in(bundle.samples)
-    seen, checks = frame(known.state, options["request_timeout"]), checked_all(known)
-    times = bundle.times
-    source = f"{path} ({times.source})" if times.source else str(path)
-    logs = _logs(path, options)
-    classified, unread, untold = _classified(path, known, seen)
-    problems, told = (*bundle.problems, *unread), (*unseen(seen), *logs.problems, *untold)
-    found = found_in(seen, checks, logs, times.t1)
-    if not times.shown:
-        return Look(seen, checks, found, source, None, None, times.interval_s, problems, told, logs, classified)
-    t0, t1, interval_s = times.t0 or seen.t0, times.t1 or seen.t1, times.interval_s or _window(seen)
-    return Look(seen, checks, found, source, t0, t1, interval_s, problems, told, logs, classified)
+def _looks(path: Path | None, options: Mapping[str, Any], *, endless: bool) -> Iterator[tuple[Look, Span | None]]:
+    """The looks to be shown; one page is of one of them, and of a tape also of the time that led to it."""
+    if options.get("prometheus") is not None:
+        yield from kept_looks(options)
+    elif options["output"] == "html" or (options["output"] == "md" and options["between"]):
+        yield one_look(path, options)
+    else:
+        for look in looks(path, options, endless=endless):
+            yield look, None
 
 
-def _classified(
-    path: Path, known: Known, seen: Frame
-) -> tuple[tuple[Classified, ...] | None, tuple[str, ...], tuple[str, ...]]:
-    """The requests that lie with a bundle, what of them cannot be read, and what else stands in the way."""
-    try:
-        asked = saved_requests(path)
-    except ParseError as error:
-        return None, (str(error),), ()
-    if asked is None:
-        return None, (), ()
-    found, notes = classified_in(asked, known.state, seen)
-    return found, (), notes
-
-
-def _live(options: Mapping[str, Any], *, endless: bool) -> Iterator[Look]:
-    logs = _logs(None, options)
-    at = servers(options)
-    samples, left_out = first_look(at, options["interval"])
-    known = taken_in(samples)
-    number = 1
-    while True:
-        yield _live_look(known, at, options, logs, (*logs.problems, *left_out))
-        if not endless and number >= options["count"]:
-            return
-        number, left_out = number + 1, ()
-        known = taken_in(next_look(at, options["interval"]), known)
-
-
-def _live_look(known: Known, at: Servers, options: Mapping[str, Any], logs: Logs, left_out: tuple[str, ...]) -> Look:
-    seen = frame(known.state, options["request_timeout"])
-    interval = seen.t1 - seen.t0 if seen.t0 is not None and seen.t1 is not None else None
-    checks = checked_all(known)
-    told = (*notes(at, seen), *left_out)
-    found = found_in(seen, checks, logs)
-    return Look(seen, checks, found, at.source, seen.t0, seen.t1, interval, (), told, logs)
-
-
-def _logs(path: Path | None, options: Mapping[str, Any]) -> Logs:
-    with said_if_slow("still reading the logs; ctrl+c ends"):
-        return logs_of(path, options["client_logs"], options["audit_logs"])
-
-
-def _window(seen: Frame) -> float | None:
-    return next((replica.window.seconds for replica in seen.replicas.values() if replica.window), None)
-
-
-def _show(look: Look, output: str, *, lines: bool) -> None:
-    if output == "json":
+def _show(look: Look, span: Span | None, output: str, *, lines: bool) -> None:
+    if output == "html":
+        complain((*look.problems, *look.notes))
+        write(page(look, span))
+    elif output == "json":
         when = taken_of(look.t0, look.t1, look.interval_s)
         told = (*look.problems, *look.notes)
         made = document(look.frame, look.source, when, told, look.checks, look.found, look.logs, look.classified)
@@ -135,7 +80,7 @@ def _show(look: Look, output: str, *, lines: bool) -> None:
         complain((*look.problems, *look.notes))
         when_text = taken(look.t0, look.t1, look.interval_s)
         servers_text = server_text(look.frame, look.checks)
-        write(markdown(look.found, look.source, when_text, servers_text, look.classified or ()))
+        write(markdown(look.found, look.source, when_text, servers_text, look.classified or (), span))
     else:
         complain((*look.problems, *look.notes))
         classified = look.classified or ()
@@ -145,6 +90,13 @@ def _show(look: Look, output: str, *, lines: bool) -> None:
 def _problems(look: Look) -> list[str]:
     found = [f"{name}: {one}" for name, replica in look.frame.replicas.items() for one in replica.problems]
     return [*look.problems, *look.notes, *found]
+
+
+def _fails(look: Look, span: Span | None, severity: Severity) -> bool:
+    """Whether anything as bad as that was found, also of what has ended within the span."""
+    worst = {one.severity for one in span.lasted} if span else set[str]()
+    as_bad = SEVERITIES[: SEVERITIES.index(severity) + 1]
+    return reaches(look.found, severity) or not worst.isdisjoint(as_bad)
 
 
 def _unread(look: Look) -> bool:

@@ -2,49 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 
 from apftop.apf.objects import EXEMPT
-from apftop.present import UNKNOWN, interval, percent, plain, rate, seconds, utc, whole
-from apftop.records.checks import Checks, LevelChecks, ReplicaChecks
+from apftop.present import percent, plain, rate, seconds, utc, whole
+from apftop.records.checks import Checks, ReplicaChecks
 from apftop.records.classified import Classified
 from apftop.records.findings import Findings
 from apftop.records.frame import Frame, Level, Replica
 from apftop.report.asked import asked_lines
 from apftop.report.causes import finding_lines
 from apftop.report.checks import check_lines
-from apftop.sheets.verdicts import TEXTS
+from apftop.report.level_columns import NAME_WIDTH, Column, columns_of
 
 MOST_FLOWS = 10
-NAME_WIDTH = 40
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """One column of the levels table."""
-
-    title: str
-    cell: Callable[[Level], str]
-    left: bool = False
-
-
-LEVEL_COLUMNS = (
-    Column("LEVEL", lambda level: plain(level.name, NAME_WIDTH), left=True),
-    Column("STATE", lambda level: level.state, left=True),
-    Column("SEATS", lambda level: _seats(level)),
-    Column("NOMINAL", lambda level: whole(level.nominal)),
-    Column("DELTA", lambda level: _signed(level.limit_delta)),
-    Column("REACH", lambda level: whole(level.reachable_max)),
-    Column("CAP", lambda level: whole(level.max_seats_per_request)),
-    Column("WAITING", lambda level: whole(level.waiting)),
-    Column("DISP/S", lambda level: rate(level.pace.dispatched_per_s if level.pace else None)),
-    Column("REJ/S", lambda level: _rejected(level)),
-    Column("FULL", lambda level: _full(level)),
-    Column("WAIT p50", lambda level: interval(level.waits.p50) if level.waits else UNKNOWN),
-    Column("WAIT p99", lambda level: interval(level.waits.p99) if level.waits else UNKNOWN),
-    Column("TIMED OUT", lambda level: str(level.waits.timed_out) if level.waits else UNKNOWN),
-)
+ABSENT = "no flow control metrics: APF is switched off here, or this is not an API server with APF"
 
 
 def text(
@@ -75,7 +47,7 @@ def _servers(frame: Frame, checks: Checks) -> list[str]:
     for name, replica in frame.replicas.items():
         lines += ["", *_replica(replica, checks.get(name, ReplicaChecks()))]
     if len(frame.replicas) > 1:
-        lines += ["", *_totals(frame)]
+        lines += ["", *totals(frame)]
     return lines
 
 
@@ -93,37 +65,46 @@ def taken(t0: float | None, t1: float | None, interval_s: float | None) -> str:
 
 
 def _replica(replica: Replica, checks: ReplicaChecks) -> Iterable[str]:
-    yield "  ".join(part for part in _heading(replica) if part)
-    for problem in replica.problems:
-        yield f"  ! {plain(problem)}"
+    yield "  ".join(heading(replica))
+    yield from (f"  ! {problem}" for problem in problems(replica))
+    if replica.apf == "absent":
+        yield f"  {ABSENT}"
+        return
+    if replica.levels:
+        yield from _indented(table(columns_of(checks), list(replica.levels.values())))
+    for level in replica.levels.values():
+        yield from _indented(remarks(level))
+    yield from _indented(check_lines(checks))
+    yield from _flows(replica)
+    yield from _indented(unknowns(replica))
+
+
+def problems(replica: Replica) -> Iterable[str]:
+    """What could not be read of a server, and what became of this tool's own requests."""
+    yield from map(plain, replica.problems)
     own = replica.own
     if own.rejected:
         where = f"schema {plain(own.schema or '?')}, level {plain(own.level or '?')}"
-        yield f"  ! {own.rejected} of {own.sent} requests of this tool were refused in {where}"
-    if replica.apf == "absent":
-        yield "  no flow control metrics: APF is switched off here, or this is not an API server with APF"
-        return
-    if replica.levels:
-        model = Column("MODEL", lambda level: _model(checks.levels.get(level.name)))
-        yield from _indented(table((*LEVEL_COLUMNS, model), list(replica.levels.values())))
-    for level in replica.levels.values():
-        yield from _indented(_remarks(level))
-    yield from _indented(check_lines(checks))
-    yield from _flows(replica)
+        yield f"{own.rejected} of {own.sent} requests of this tool were refused in {where}"
+
+
+def unknowns(replica: Replica) -> Iterable[str]:
+    """What a server tells that is not understood, and what it does not tell."""
     if replica.unknown_families or replica.unknown_columns:
         names = ", ".join(map(plain, (*replica.unknown_families, *replica.unknown_columns)))
-        yield f"  newer than this apftop, not used: {names}"
+        yield f"newer than this apftop, not used: {names}"
     if replica.cannot_fill:
-        yield f"  this server does not expose: {', '.join(replica.cannot_fill)}"
+        yield f"this server does not expose: {', '.join(replica.cannot_fill)}"
 
 
-def _heading(replica: Replica) -> list[str]:
+def heading(replica: Replica) -> list[str]:
+    """What a server is, in a few words each."""
     kind = "" if replica.kind != "extension" else "not a kube-apiserver (mandatory levels only), left out of totals"
     borrowing = f"borrowing {replica.borrowing}" if replica.borrowing != "ok" else ""
     if replica.nan_levels:
         borrowing += f" (NaN demand on {', '.join(map(plain, replica.nan_levels))})"
     possibly, window = replica.possibly_stale_levels, replica.window
-    return [
+    parts = [
         plain(replica.name),
         plain(replica.version or "version unknown"),
         kind,
@@ -136,9 +117,11 @@ def _heading(replica: Replica) -> list[str]:
         f"restarted or reset: rates over its last {seconds(window.seconds)}" if window and window.reset else "",
         f"clock skew {seconds(replica.clock.skew_s)}" if abs(replica.clock.skew_s or 0) > 1 else "",
     ]
+    return [part for part in parts if part]
 
 
-def _remarks(level: Level) -> Iterable[str]:
+def remarks(level: Level) -> Iterable[str]:
+    """What a level's numbers do not say by themselves."""
     name = plain(level.name, NAME_WIDTH)
     waits = level.waits
     if waits is not None and waits.timed_out:
@@ -177,15 +160,16 @@ def _flows(replica: Replica) -> Iterable[str]:
         )
 
 
-def _totals(frame: Frame) -> Iterable[str]:
-    totals = frame.totals
-    hot = f", worst on {plain(totals.hot)}" if totals.hot else ""
+def totals(frame: Frame) -> Iterable[str]:
+    """Sums over all servers, and where their shares are uneven."""
+    sums = frame.totals
+    hot = f", worst on {plain(sums.hot)}" if sums.hot else ""
     servers = [one for one in frame.replicas.values() if one.kind != "extension"]
     known = sum(bool(one.levels) for one in servers)
     whose = "all" if known == len(servers) else f"{known} of {len(servers)}"
-    refused = percent(totals.refused_share)
-    yield f"{whose} kube-apiservers: nominal sum {whole(totals.nominal_sum)}, {refused} refused{hot}"
-    for name, level in totals.levels.items():
+    refused = percent(sums.refused_share)
+    yield f"{whose} kube-apiservers: nominal sum {whole(sums.nominal_sum)}, {refused} refused{hot}"
+    for name, level in sums.levels.items():
         if level.skew is not None and level.skew >= 1.5 and level.dispatched_per_s:
             top = max(level.share_of_dispatch, key=lambda one: level.share_of_dispatch[one])
             share = f"{percent(level.share_of_dispatch[top])} of {rate(level.dispatched_per_s)} dispatched/s"
@@ -207,31 +191,3 @@ def table(columns: Sequence[Column], rows: Sequence[Level]) -> list[str]:
 
 def _indented(lines: Iterable[str]) -> Iterable[str]:
     return (f"  {line}" for line in lines)
-
-
-def _signed(value: float | None) -> str:
-    return UNKNOWN if value is None else "0" if value == 0 else f"{'+' if value > 0 else '-'}{whole(abs(value))}"
-
-
-def _seats(level: Level) -> str:
-    """Seats in use over the current limit; the exempt level's limit is not enforced."""
-    return f"{whole(level.seats_in_use)}/{UNKNOWN if level.exempt else whole(level.current)}"
-
-
-def _rejected(level: Level) -> str:
-    if level.pace is None:
-        return UNKNOWN
-    window, counts = level.pace.window, level.pace.counts
-    parts = [f"{plain(reason)} {rate(window.per_s(number))}" for reason, number in counts.rejected.items()]
-    return ", ".join(parts) or "0"
-
-
-def _model(checks: LevelChecks | None) -> str:
-    return UNKNOWN if checks is None else TEXTS[checks.verdict]
-
-
-def _full(level: Level) -> str:
-    if level.utilization is None or level.exempt:
-        return UNKNOWN
-    mark = " life" if level.utilization.lifetime else ""
-    return percent(level.utilization.gt_99) + mark
