@@ -1,0 +1,1 @@
+"""What was seen as tables and series for other tools."""
