@@ -104,18 +104,26 @@ def checked_url(given: str) -> str:
 
     Raises Unreachable for what is no URL of a server, and for plain http to another machine.
     """
+    text, scheme, host = split_url(given, "a server", "write https://HOST:PORT, without user and password")
+    if scheme == "http" and not is_loopback(host):
+        raise Unreachable("plain http goes to loopback only", text, "use https")
+    return text
+
+
+def split_url(given: str, whose: str, todo: str) -> tuple[str, str, str]:
+    """A URL without a slash at its end, its scheme (https where none is written) and its host.
+
+    Raises Unreachable, with what to do, for what is no http(s) URL, and for one with a password, a query or a fragment.
+    """
     text = given if "://" in given else f"https://{given}"
-    shown = text.rpartition("@")[2]
     try:
         parts = urlsplit(text)
         host, _ = parts.hostname, parts.port
     except ValueError:
         host = None
     if not host or parts.scheme not in ("http", "https") or parts.query or parts.fragment or "@" in text:
-        raise Unreachable("not the URL of a server", shown, "write https://HOST:PORT, without user and password")
-    if parts.scheme == "http" and not is_loopback(host):
-        raise Unreachable("plain http goes to loopback only", shown, "use https")
-    return text.rstrip("/")
+        raise Unreachable(f"not the URL of {whose}", text.rpartition("@")[2], todo)
+    return text.rstrip("/"), parts.scheme, host
 
 
 def server_name(url: str) -> str:

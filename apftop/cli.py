@@ -15,17 +15,18 @@ from click.core import ParameterSource
 
 from apftop import __version__
 from apftop.cli_options import (
-    Bytes,
     Duration,
     Seconds,
+    bounds_a_tape,
     has_a_screen,
     reaches_servers,
+    reads_prometheus,
     takes_logs,
     takes_request_timeout,
 )
-from apftop.errors import UNREAD, Trouble, one_line
+from apftop.errors import USAGE, Trouble, one_line
 
-OK, FAILED, USAGE = 0, 1, 2
+OK, FAILED = 0, 1
 OWN_FLAGS = ("-h", "--help", "--version")
 
 
@@ -76,6 +77,7 @@ def _log_to(path: Path) -> None:
 @reaches_servers
 @has_a_screen
 @takes_request_timeout
+@reads_prometheus
 def top(**options: Any) -> int:
     """The live screen: every level on every replica, who fills it and how long requests wait.
 
@@ -113,6 +115,7 @@ def demo(**options: Any) -> int:
 @reaches_servers
 @takes_request_timeout
 @takes_logs
+@reads_prometheus
 @click.option(
     "--interval", "-d", type=Seconds(above=0.1), default=5.0, show_default=True, help="Seconds between two looks."
 )
@@ -121,10 +124,10 @@ def demo(**options: Any) -> int:
 @click.option(
     "--output",
     "-o",
-    type=click.Choice(["text", "json", "md"]),
+    type=click.Choice(["text", "json", "md", "html"]),
     default="text",
     show_default=True,
-    help="md is Markdown, for a ticket.",
+    help="md is Markdown, for a ticket; html is one page that loads nothing, with charts where PATH is a tape.",
 )
 @click.option("--at", metavar="TIME", help="Of a tape: as of 14:03, 2026-01-31T14:03:20Z, or -10m before its end.")
 @click.option("--between", nargs=2, metavar="TIME TIME", help="Of a tape: every --interval from one to the other.")
@@ -135,15 +138,17 @@ def demo(**options: Any) -> int:
 )
 @click.pass_context
 def report(ctx: click.Context, /, path: Path | None, **options: Any) -> int:
-    """One look at a control plane, or at a saved bundle in PATH: what is wrong, why, and the one change that helps.
+    """One look at a control plane, or at a bundle or tape in PATH: what is wrong, why, and the one change that helps.
 
     \b
     Examples:
       apftop report --context prod --output json
       apftop report ./saved-bundle --audit-log audit.log.gz
       apftop report --output md > ticket.md
+      apftop report incident.apftape --between 14:00 14:20 --output html > incident.html
       apftop report --fail-on warning || notify
       apftop report -b -n 3 -d 10
+      apftop report --prometheus http://127.0.0.1:9090 --at 14:03
     """
     from apftop.report.command import report as run
 
@@ -165,7 +170,7 @@ def doctor(**options: Any) -> int:
 
 
 @cli.command()
-@click.argument("path", required=False, metavar="[TAPE]", type=click.Path(path_type=Path, exists=True))
+@click.argument("path", required=False, metavar="[TAPE_OR_BUNDLE]", type=click.Path(path_type=Path))
 @reaches_servers
 @click.option(
     "--output", "-o", required=True, type=click.Path(path_type=Path), metavar="DIR_OR_TGZ", help="Where to save it."
@@ -174,17 +179,99 @@ def doctor(**options: Any) -> int:
     "--interval", "-d", type=Seconds(above=0.1), default=5.0, show_default=True, help="Seconds between two looks."
 )
 @click.option("--at", metavar="TIME", help="Of the tape, as of 14:03, 2026-01-31T14:03:20Z, or -10m before its end.")
+@click.option("--redact", is_flag=True, help="Replace all names by pseudonyms; every count and relation stays true.")
+@click.option("--keep-mapping", metavar="FILE", type=click.Path(path_type=Path), help="Write who is who, for you.")
 def collect(path: Path | None, **options: Any) -> int:
-    """Save a bundle of what all servers say, or said on TAPE, for `apftop report PATH` here or elsewhere.
+    """Save a bundle of what all servers say, or said on a tape or in a bundle, for `apftop report` anywhere.
 
     \b
     Examples:
       apftop collect --context prod -o incident.tgz
       apftop collect incident.apftape --at 14:03 -o incident.tgz
+      apftop collect incident.tgz --redact -o to-share.tgz
     """
     from apftop.collect.command import collect as run
 
     return run(path, options)
+
+
+@cli.command()
+@click.argument("path", required=False, metavar="[SOURCE]", type=click.Path(path_type=Path))
+@reaches_servers
+@takes_request_timeout
+@click.option(
+    "--to",
+    type=click.Choice(["csv", "jsonl", "json", "parquet", "openmetrics", "html", "md"]),
+    help="The form. openmetrics is series with times, for Prometheus to take in; html and md are reports.",
+)
+@click.option(
+    "--output",
+    "-o",
+    type=click.Path(path_type=Path),
+    metavar="PATH",
+    help="A file; for csv, jsonl and parquet of several tables a folder.",
+)
+@click.option("--at", metavar="TIME", help="Of a tape: as of 14:03, 2026-01-31T14:03:20Z, or -10m before its end.")
+@click.option("--between", nargs=2, metavar="TIME TIME", help="Of a tape: from one to the other (default: all of it).")
+@click.option(
+    "--every",
+    "-d",
+    type=Seconds(above=0.0),
+    metavar="SECONDS",
+    help="Seconds between two moments of a tape or two looks (default: 5; openmetrics: each answer of a tape).",
+)
+@click.option("--table", "tables", multiple=True, metavar="NAME", help="Only this table; repeat for more.")
+@click.option("--columns", is_flag=True, help="Say which tables and columns there are, with their units, and end.")
+@click.option("--job", default="apiserver", show_default=True, help="The label job of --to openmetrics.")
+@click.option("--force", is_flag=True, help="Replace what is there under that name.")
+def export(path: Path | None, **options: Any) -> int:
+    """Tables and series of a tape, a bundle, or one live look, for pandas, spreadsheets, Prometheus and tickets.
+
+    \b
+    Examples:
+      apftop export incident.apftape --to csv -o incident/
+      apftop export incident.apftape --to parquet --table levels --every 10 -o levels.parquet
+      apftop export incident.apftape --to openmetrics -o incident.om
+      apftop export --context prod --to csv --table clients
+      apftop export --columns
+    """
+    from apftop.export.command import export as run
+
+    return run(path, options)
+
+
+@cli.command()
+@click.argument("a", metavar="A")
+@click.argument("b", required=False, metavar="[B]")
+@reaches_servers
+@takes_request_timeout
+@click.option(
+    "--at",
+    multiple=True,
+    metavar="TIME",
+    help="Of a tape: as of 14:03, 2026-01-31T14:03:20Z, or -10m before its end; once for each tape.",
+)
+@click.option(
+    "--interval", "-d", type=Seconds(above=0.1), default=5.0, show_default=True, help="Seconds between two live looks."
+)
+@click.option("--output", "-o", type=click.Choice(["text", "json", "md"]), default="text", show_default=True)
+@click.option("--all", "every", is_flag=True, help="Show also what is equal, within noise, or unknown on one side.")
+@click.option("--exit-code", is_flag=True, help="Exit with 1 if anything changed by more than noise.")
+def diff(a: str, b: str | None, **options: Any) -> int:
+    """What changed from A to B: policy, servers, limits, load, waits, clients and findings, and what is only noise.
+
+    A and B are tapes, bundles, or `live`. A tape is taken at its end, or at the time of --at; one tape alone with
+    --at is compared with itself, anything else alone with what is live now.
+
+    \b
+    Examples:
+      apftop diff incident.apftape --at 14:03 --at 14:20
+      apftop diff last-week.tgz incident.tgz --output md
+      apftop diff incident.tgz --context prod
+    """
+    from apftop.diff.command import diff as run
+
+    return run(a, b, options)
 
 
 @cli.command()
@@ -283,11 +370,15 @@ def lint(paths: tuple[Path, ...], **options: Any) -> int:
 @reaches_servers
 @takes_request_timeout
 @click.option(
-    "--interval", "-d", type=Seconds(least=1.0, most=3600.0), default=2.0, show_default=True, help="Pace of the dumps."
+    "--interval",
+    "-d",
+    type=Seconds(least=1.0, most=3600.0),
+    default=2.0,
+    show_default=True,
+    help="Pace of the dumps, 1 to 3600.",
 )
-@click.option("--max-size", type=Bytes(), metavar="SIZE", help="Drop the oldest beyond this, such as 500MB.")
-@click.option("--max-age", type=Duration(), metavar="TIME", help="Drop what is older than this, such as 24h or 7d.")
-@click.option("--duration", type=Duration(), metavar="TIME", help="End after this time.")
+@bounds_a_tape
+@click.option("--duration", type=Duration(), metavar="TIME", help="End after this time: 90s, 30m, 1h30m.")
 def record(path: Path, **options: Any) -> int:
     """Record a control plane onto a tape, without a screen, until it is ended: for `apftop replay`.
 
@@ -304,17 +395,30 @@ def record(path: Path, **options: Any) -> int:
 
 
 @cli.command()
-@click.argument("path", type=click.Path(path_type=Path, exists=True))
+@click.argument("path", required=False, metavar="[TAPE]", type=click.Path(path_type=Path))
 @click.option("--at", metavar="TIME", help="Begin here: 14:03, 14:03:20, 2026-01-31T14:03:20Z, or -10m from the end.")
-@click.option("--speed", type=click.FloatRange(min=0), default=1.0, show_default=True, help="0 stands still.")
+@click.option("--between", nargs=2, metavar="TIME TIME", help="With --prometheus: from one to the other, not a day.")
+@click.option(
+    "--speed",
+    type=click.FloatRange(min=0),
+    default=1.0,
+    show_default=True,
+    metavar="TIMES",
+    help="How fast; 0 stands still.",
+)
 @takes_request_timeout
+@reads_prometheus
 @click.option("--no-color", is_flag=True, help="No colours (also with NO_COLOR set).")
 @click.option("--no-mouse", is_flag=True, help="Leave the mouse to the terminal.")
-def replay(path: Path, **options: Any) -> int:
+def replay(path: Path | None, **options: Any) -> int:
     """Look at a tape on the same screen with the same keys: step through it, go to a time, play it at any speed.
 
+    With --prometheus what a store has kept is gone through in the same way.
+
     \b
-    Example: apftop replay incident.apftape --at 14:03
+    Examples:
+      apftop replay incident.apftape --at 14:03
+      apftop replay --prometheus http://127.0.0.1:9090 --at 14:03
     """
     from apftop.ui.command import replay as run
 
@@ -329,7 +433,9 @@ def _ended_by(number: int, _: object) -> None:
 def main() -> None:
     """Run the command line; the console script."""
     for one in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(one, _ended_by)
+        # What was ignored before, as by nohup, is so still.
+        if signal.getsignal(one) is not signal.SIG_IGN:
+            signal.signal(one, _ended_by)
     try:
         code = cli.main(standalone_mode=False)
         sys.exit(code if isinstance(code, int) else OK)
@@ -341,7 +447,7 @@ def main() -> None:
     except click.Abort:
         sys.exit(130)
     except Trouble as trouble:
-        sys.exit(_told(str(trouble), UNREAD))
+        sys.exit(_told(str(trouble), trouble.code))
     except Exception as error:  # noqa: BLE001  whatever it is, its traceback is for the log
         why = one_line(f"{type(error).__name__}: {error}")
         sys.exit(_told(f"this failed: {why}; run again with `apftop --debug FILE` for a traceback", FAILED))

@@ -12,6 +12,8 @@ import click
 
 from apftop.access import Overrides
 from apftop.apf.durations import go_duration_ns
+from apftop.errors import one_line
+from apftop.prometheus.store import Store, store
 
 _NAMES = (
     "context",
@@ -24,6 +26,8 @@ _NAMES = (
     "tls_server_name",
     "insecure_skip_tls_verify",
 )
+
+EITHER = "--at is one time and --between are two: name either"
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -72,6 +76,8 @@ class Duration(click.ParamType[float]):
         nanoseconds = go_duration_ns(rest) if rest or not d else 0
         if (d and not days.isdecimal()) or (not nanoseconds and not d) or nanoseconds is None:
             self.fail(f"{value!r} is no time such as 90s, 10m, 1h30m or 7d", param, ctx)
+        if len(days) > MOST_DIGITS or nanoseconds > MOST_NS:
+            self.fail(f"{one_line(str(value), 40)!r} is longer than anything lasts", param, ctx)
         seconds = (int(days) * 86400 if d else 0) + nanoseconds / 1e9
         if seconds <= 0:
             self.fail(f"{value!r} is not above 0", param, ctx)
@@ -89,6 +95,8 @@ class Bytes(click.ParamType[int]):
         found = _SIZE.fullmatch(str(value))
         if found is None:
             self.fail(f"{value!r} is no size such as 500MB or 2GiB", param, ctx)
+        if len(found[1]) > MOST_SIZE_DIGITS:
+            self.fail(f"{one_line(str(value), 40)!r} is more than any disk holds", param, ctx)
         size = int(float(found[1]) * (1024 if found[3] else 1000) ** (" KMGT".index(found[2].upper() or " ")))
         if size < LEAST_BYTES:
             self.fail(f"{value!r} is less than 1MB", param, ctx)
@@ -97,6 +105,9 @@ class Bytes(click.ParamType[int]):
 
 _SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([KMGTkmgt]?)(i?)[Bb]?")
 LEAST_BYTES = 1_000_000
+MOST_SIZE_DIGITS = 18
+MOST_DIGITS = 5
+MOST_NS = 100_000 * 86400 * 10**9
 
 _SCREEN = (
     click.option(
@@ -110,6 +121,18 @@ _SCREEN = (
     ),
     click.option("--no-color", is_flag=True, help="No colours (also with NO_COLOR set)."),
     click.option("--no-mouse", is_flag=True, help="Leave the mouse to the terminal."),
+)
+
+_RECORD = click.option(
+    "--record", type=click.Path(path_type=Path), metavar="FILE", help="Record all of it onto a tape too."
+)
+_BOUNDS = (
+    click.option(
+        "--max-size", type=Bytes(), metavar="SIZE", help="Tape: never take more; the oldest eighth goes. Such as 500MB."
+    ),
+    click.option(
+        "--max-age", type=Duration(), metavar="TIME", help="Tape: keep this long, and up to an eighth more: 24h, 7d."
+    ),
 )
 
 _LOG_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -130,6 +153,30 @@ _LOGS = (
         metavar="FILE",
         help="Audit or access log of a server, for who sends what (also .gz); repeat for more.",
     ),
+)
+
+_PROMETHEUS = (
+    click.option("--prometheus", metavar="URL", help="What a Prometheus, Thanos or Mimir has kept; a path may follow."),
+    click.option(
+        "--selector", metavar="LABELS", help='Of that: which servers, such as \'job="apiserver",cluster="a"\'.'
+    ),
+    click.option(
+        "--prometheus-token-file",
+        type=click.Path(path_type=Path),
+        help="File with a bearer token for it (or set APFTOP_PROMETHEUS_TOKEN).",
+    ),
+    click.option(
+        "--prometheus-header-file", type=click.Path(path_type=Path), help="File with headers for it, one a line."
+    ),
+    click.option("--prometheus-ca-file", help="CA bundle for it."),
+    click.option("--prometheus-tenant", metavar="NAME", help="Its tenant (X-Scope-OrgID)."),
+)
+_OF_PROMETHEUS = (
+    "selector",
+    "prometheus_token_file",
+    "prometheus_header_file",
+    "prometheus_ca_file",
+    "prometheus_tenant",
 )
 
 
@@ -162,9 +209,39 @@ def takes_logs(command: F) -> F:
     return command
 
 
+def reads_prometheus(command: F) -> F:
+    """Add the options that say which Prometheus to read, and as whom."""
+    for option in reversed(_PROMETHEUS):
+        command = option(command)
+    return command
+
+
+def prometheus_store(options: Mapping[str, Any]) -> Store | None:
+    """The store that options name, None for none. Raises Unreachable, and UsageError for options of no store."""
+    url = options.get("prometheus")
+    if url is None:
+        if (stray := next((name for name in _OF_PROMETHEUS if options.get(name) is not None), None)) is not None:
+            raise click.UsageError(f"--{stray.replace('_', '-')} goes with --prometheus")
+        return None
+    return store(
+        url,
+        token_file=options["prometheus_token_file"],
+        header_file=options["prometheus_header_file"],
+        tenant=options["prometheus_tenant"],
+        ca_file=options["prometheus_ca_file"],
+    )
+
+
+def bounds_a_tape(command: F) -> F:
+    """Add how large and how old a tape may get."""
+    for option in reversed(_BOUNDS):
+        command = option(command)
+    return command
+
+
 def has_a_screen(command: F) -> F:
-    """Add the options of a screen."""
-    for option in reversed(_SCREEN):
+    """Add the options of a screen of what is now."""
+    for option in reversed((*_SCREEN, _RECORD, *_BOUNDS)):
         command = option(command)
     return command
 

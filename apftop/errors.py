@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 
+USAGE = 2
+"""The exit code when what was asked makes no sense."""
+
 UNREAD = 3
 """The exit code when something could not be reached or read."""
 
@@ -11,8 +14,11 @@ UNREAD = 3
 class Trouble(Exception):
     """Something that a person can act on.
 
-    Its text is one line, `what: where; todo`; parts that are empty are left out.
+    Its text is one line, `what: where; todo`; parts that are empty are left out. `code` is the exit code of a command
+    that it ends.
     """
+
+    code = UNREAD
 
     def __init__(self, what: str, where: str = "", todo: str = "") -> None:
         self.what, self.where, self.todo = one_line(what), one_line(where), one_line(todo)
@@ -21,6 +27,12 @@ class Trouble(Exception):
     def __str__(self) -> str:
         failed = ": ".join(filter(None, (self.what, self.where)))
         return "; ".join(filter(None, (failed, self.todo)))
+
+
+class Misuse(Trouble):
+    """Words of the command line that nothing can be done with."""
+
+    code = USAGE
 
 
 def one_line(text: str, limit: int = 400) -> str:

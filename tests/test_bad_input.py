@@ -198,7 +198,7 @@ def test_a_folder_that_is_no_bundle(tmp_path: Path) -> None:
 def test_a_file_that_is_no_bundle(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("hello")
 
-    one_line(apftop("report", str(tmp_path / "notes.txt")), "notes.txt", "not a bundle")
+    one_line(apftop("report", str(tmp_path / "notes.txt")), "notes.txt", "neither a tape nor a bundle")
 
 
 def test_wrong_usage() -> None:

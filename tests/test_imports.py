@@ -14,6 +14,7 @@ import apftop
 
 PACKAGE = Path(apftop.__file__).parent
 CASES = Path(__file__).parent / "cases"
+TAPE = Path(__file__).parent / "tape" / "format-1.apftape"
 ROOMS = (
     "apf",
     "trials",
@@ -41,6 +42,7 @@ ROOMS = (
     "parse",
     "logs",
     "live",
+    "present",
     "prometheus",
     "kept",
     "doubt",
@@ -49,16 +51,20 @@ ROOMS = (
     "derive",
     "check",
     "simulating",
-    "present",
     "tape",
     "redacting",
     "findings",
     "baselines",
     "trends",
     "causes",
+    "changes",
+    "remembering",
     "deriving",
     "noting",
     "recording",
+    "reel",
+    "course",
+    "glimpse",
     "played",
     "replaying",
     "history",
@@ -85,6 +91,7 @@ ONLY_IN = {
     "textual": ("ui",),
     "kubernetes": ("oidc", "kubeconfig", "cluster"),
     "pandas": ("export",),
+    "pyarrow": ("export",),
     "aiohttp": ("names", "failures", "session", "fetch", "poll", "demo"),
     "prometheus_api_client": ("promql", "prometheus"),
 }
@@ -136,18 +143,38 @@ def loaded(*arguments: str) -> set[str]:
     return set(run.stdout.rpartition("LOADED ")[2].split())
 
 
-def test_help_loads_no_heavy_library() -> None:
-    assert not loaded("report", "--help") & {"kubernetes", "aiohttp", "textual", "pandas", "numpy", "yaml", "msgspec"}
+HEAVY = {
+    "kubernetes",
+    "aiohttp",
+    "textual",
+    "rich",
+    "pandas",
+    "numpy",
+    "pyarrow",
+    "prometheus_api_client",
+    "requests",
+    "matplotlib",
+}
+
+
+@pytest.mark.parametrize("command", ["", "report", "record", "replay", "collect", "export", "diff"])
+def test_help_loads_no_heavy_library(command: str) -> None:
+    assert not loaded(*command.split(), "--help") & {*HEAVY, "yaml", "msgspec", "backports"}
 
 
 @pytest.mark.parametrize(
     "arguments",
     [
         ("report", str(CASES / "C03")),
+        ("report", str(TAPE)),
+        ("report", str(TAPE), "--output", "html"),
+        ("diff", str(CASES / "C03"), str(CASES / "C01")),
+        ("export", str(CASES / "C03"), "--to", "csv", "--table", "levels"),
+        ("export", str(TAPE), "--to", "openmetrics"),
         ("lint", str(CASES / "C17" / "edited.yaml")),
         ("classify", str(CASES / "C15"), "--requests", str(CASES / "C15" / "requests.json")),
     ],
-    ids=lambda arguments: str(arguments[0]),
+    ids=lambda arguments: " ".join((arguments[0], Path(arguments[1]).name, *arguments[2:4])),
 )
 def test_what_is_read_from_files_loads_no_heavy_library(arguments: tuple[str, ...]) -> None:
-    assert not loaded(*arguments) & {"kubernetes", "aiohttp", "textual", "pandas", "numpy"}
+    assert not loaded(*arguments) & HEAVY

@@ -23,11 +23,12 @@ from apftop.parse.body import pick
 from apftop.parse.objects import GROUP
 from apftop.parse.vocabulary import wanted_at_once
 from apftop.records.linting import Fault
-from apftop.records.parsed import ParseError
+from apftop.records.parsed import KeptHands, ParseError
 from apftop.records.raw import OBJECTS, Endpoint, Sample
+from apftop.report.asked import kept_in
 from apftop.report.looking import Servers, manner_of_looks
 
-READ = (Endpoint.METRICS, *OBJECTS)
+READ = (Endpoint.FACTS, Endpoint.METRICS, *OBJECTS)
 """What is read of servers: the rest of a bundle says nothing about policies."""
 
 
@@ -37,7 +38,7 @@ class Source:
 
     `release` and `concurrency` (seats of one server) are None where nobody tells, and `by` says in words who does.
     `problems` are files that could not be read at all. `complete` is set where a live cluster gave out both lists.
-    `gates` are the feature gates that the first server names.
+    `gates` are the feature gates that the first server names, and `kept` is set where the names are pseudonyms.
     """
 
     documents: tuple[Document, ...] = ()
@@ -49,6 +50,7 @@ class Source:
     by: str = ""
     complete: bool = False
     gates: Mapping[str, bool] = field(default_factory=dict)
+    kept: KeptHands | None = None
 
     @property
     def whole(self) -> bool:
@@ -84,6 +86,7 @@ def from_paths(paths: tuple[Path, ...]) -> Source:
         tuple(problem for one in found for problem in one.problems),
         " and ".join(one.by for one in found if one.by),
         gates=next((one.gates for one in found if one.gates), {}),
+        kept=next((one.kept for one in found if one.kept is not None), None),
     )
 
 
@@ -123,7 +126,7 @@ def from_cluster(at: Servers) -> Source:
 
     Blocks. Raises Trouble where it has no object of either kind, and Unreachable.
     """
-    samples = run(at.accesses, [Turn(READ)], manner_of_looks())
+    samples = run(at.accesses, [Turn((Endpoint.METRICS, *OBJECTS))], manner_of_looks())
     complain(at.notes)
     return with_objects(from_servers(samples), at.source)
 
@@ -211,4 +214,5 @@ def _from_samples(samples: Iterable[Sample], by: str, place: Callable[[Sample], 
         tuple(f"{one.name}: {said}" for one in seen.replicas.values() if one.failed for said in one.problems),
         by,
         gates=next((one.features for one in views if one.features), {}),
+        kept=kept_in(state),
     )

@@ -157,6 +157,15 @@ def test_without_dumps_and_objects_a_level_that_does_not_move_is_possibly_gone()
 
 
 @pytest.mark.spares("stale-gauges")
+def test_where_there_are_metrics_only_a_level_that_does_not_move_is_idle() -> None:
+    scene = ghost(dumped=False, objects=False)
+    (one,) = scene.frame.replicas.values()
+    kept = replace(one, endpoints={name: 200 if name == Endpoint.METRICS else None for name in one.endpoints})
+
+    assert found(replace(scene, frame=replace(scene.frame, replicas={one.name: kept}))) == []
+
+
+@pytest.mark.spares("stale-gauges")
 def test_a_level_that_was_made_after_the_dump_is_not_gone() -> None:
     of = Of((Did("load", 60),), dumped=False)
     scene = a_cluster(

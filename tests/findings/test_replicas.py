@@ -239,6 +239,22 @@ def test_a_level_that_may_be_gone_is_no_skew_where_a_server_that_restarted_lacks
 
 
 @pytest.mark.spares("config-skew")
+@pytest.mark.parametrize(("seats", "apart_s", "told"), [(600, 0.0, 1), (600, 30.0, 0), (400, 30.0, 1)])
+def test_without_objects_metrics_that_are_far_apart_tell_of_flags_alone(seats: int, apart_s: float, told: int) -> None:
+    denied = dict.fromkeys((Endpoint.LEVELS, Endpoint.REQUESTS, Endpoint.SCHEMAS, Endpoint.CONFIGS), 403)
+    first, *others = quiet(statuses=denied)
+    scene = a_cluster(replace(first, seats=seats), *others)
+    odd = scene.frame.replicas["kas-a"]
+    age = odd.samples[Endpoint.METRICS]
+    assert age.time is not None
+    levels = {**odd.levels, LOW: replace(odd.levels[LOW], nominal=7.0)}
+    samples = {**odd.samples, Endpoint.METRICS: replace(age, time=age.time - apart_s)}
+    known = {**scene.frame.replicas, "kas-a": replace(odd, levels=levels, samples=samples)}
+
+    assert len(found(replace(scene, frame=replace(scene.frame, replicas=known)), "config-skew")) == told
+
+
+@pytest.mark.spares("config-skew")
 def test_a_change_is_told_to_be_recent_by_the_clock_of_the_servers() -> None:
     odd, *others = quiet()
     manager = {"manager": "kubectl-edit", "operation": "Update", "time": "2026-04-12T10:03:27Z", "fieldsV1": {}}

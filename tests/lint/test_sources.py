@@ -14,6 +14,7 @@ import pytest
 from click.testing import Result
 
 from apftop.apf.release import Release
+from apftop.collect.layout import About
 from apftop.collect.writer import write_bundle
 from apftop.errors import Trouble
 from apftop.lint.sources import from_paths, from_servers
@@ -199,7 +200,7 @@ def test_objects_of_a_collected_bundle_keep_their_file(tmp_path: Path) -> None:
     kept = {Endpoint.SCHEMAS: SCHEMAS, Endpoint.CONFIGS: CONFIGS}
     first = SAMPLES[0].replica
     objects = [Sample(first, endpoint, body, 200, sent=1.0, received=2.0) for endpoint, body in kept.items()]
-    saved = write_bundle([*SAMPLES, *objects], tmp_path / "saved.tgz", source="test")
+    saved = write_bundle([*SAMPLES, *objects], tmp_path / "saved.tgz", About("test"))
     document = found(saved, "--fail-on", "never")
 
     assert document["target"] == "1.30"
