@@ -26,11 +26,14 @@ PHASE_S = 20.0
 
 
 def readme_objects() -> list[dict[str, Any]]:
-    """The objects in the README's YAML block; the others are steps of a pipeline."""
+    """The objects of the README's YAML block that has the role; the others are a pipeline and a pod."""
     text = (Path(__file__).parents[2] / "README.md").read_text()
     blocks = [part.split("```")[0] for part in text.split("```yaml")[1:]]
-    (objects,) = [block for block in blocks if "kind: ClusterRole" in block]
-    return list(yaml.safe_load_all(objects))
+    found = [list(yaml.safe_load_all(block)) for block in blocks]
+    (objects,) = [
+        one for one in found if any(isinstance(part, dict) and part.get("kind") == "ClusterRole" for part in one)
+    ]
+    return objects
 
 
 @pytest.fixture

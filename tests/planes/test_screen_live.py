@@ -39,7 +39,7 @@ NOT_REPORTED: Mapping[str, Set[str]] = {
     "replicas": {"F", "WORST LEVEL", "CHECKS", "AGES", "REFUSED", "READ", "COST", "UP", "IDENTITY", "LEFT OUT"},
 }
 """Columns that are about the polling of this run, or that the report has in other words."""
-FREEZE, WAKE, WRITE, QUIT = " ", "\x12", "w", "q"
+FREEZE, WAKE, WRITE, QUIT = " ", "\x12", "b", "q"
 AGAIN_S = 1.2
 """A wake does not ask again what was asked a second before."""
 BUNDLES = "apftop-*Z"

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from apftop.records.raw import Endpoint, Sample
 from apftop.records.tape import Mark, Note, Pulse
-from tests.recording import recordings
+from tests.recording import SHIPPED, recordings
 from tests.tape.taping import Recorder
 
 BEGAN = 1_800_000_000.0
@@ -50,7 +50,7 @@ def main() -> None:
 
 def _told() -> dict[str, dict[Endpoint, bytes]]:
     """What two replicas said once, each of it smaller than it was."""
-    recording = next(one for one in recordings() if one.name == "contention-1.37.2")
+    recording = next(one for one in recordings(SHIPPED) if one.name == "contention-1.37.2")
     scrapes = {one.replica: one for one in reversed(recording.scrapes) if one.replica in REPLICAS}
     return {name: {key: _less(body) for key, body in scrape.bodies.items()} for name, scrape in scrapes.items()}
 

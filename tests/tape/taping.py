@@ -14,7 +14,7 @@ from apftop.tape.carry import Carry, Numbered, carried
 from apftop.tape.file import Bounds, TapeFile
 from apftop.tape.reading import Tape
 from apftop.tape.segments import Segments
-from tests.recording import recordings
+from tests.recording import SHIPPED, recordings
 
 
 @dataclass(frozen=True)
@@ -26,8 +26,8 @@ class Seen:
 
 
 def samples(number: int = 0) -> list[Sample]:
-    """The samples of a recording of real servers, in the order in which they came."""
-    found = recordings()[number].scrapes
+    """The samples of a recording of real servers that ships with the tests, in the order in which they came."""
+    found = recordings(SHIPPED)[number].scrapes
     return sorted((one for scrape in found for one in scrape.samples()), key=lambda one: one.received or 0.0)
 
 
