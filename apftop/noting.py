@@ -11,7 +11,7 @@ from apftop.records.findings import Finding, worst
 from apftop.records.frame import Frame, Level, Replica
 from apftop.records.moment import Moment
 from apftop.records.raw import Endpoint
-from apftop.records.tape import Mark, MarkKind, Note, Pulse
+from apftop.records.tape import Mark, MarkKind, Note, Pulse, most
 
 MOST_KEPT = 1000
 """So many marks and pulses at most are told of the last minutes."""
@@ -85,8 +85,8 @@ def noted(before: Noted, now: Moment, forgotten: Collection[str] = ()) -> tuple[
         objects=objects,
         found=found,
         since=now.now if before.since is None or now.now < before.since else before.since,
-        waiting=_most(before.waiting, _sum(now.frame, _waiting)),
-        refused_per_s=_most(before.refused_per_s, _sum(now.frame, _refused)),
+        waiting=most((before.waiting, _sum(now.frame, _waiting))),
+        refused_per_s=most((before.refused_per_s, _sum(now.frame, _refused))),
         severity=worst((before.severity, *(one.severity for one in now.findings.found))) or "",
     )
     if seen.since is None or now.now - seen.since < PULSE_S:
@@ -198,7 +198,3 @@ def _told(replica: Replica, source: str) -> bool:
     """Whether a server still answers where a number comes from: its last one is not how it is now."""
     age = replica.samples.get(source)
     return age is None or not age.stale
-
-
-def _most(one: float | None, other: float | None) -> float | None:
-    return max((value for value in (one, other) if value is not None), default=None)

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from apftop.check.runs import Result
 from apftop.course import Course, Passed, course_to
 from apftop.deriving import Deriving
-from apftop.errors import one_line
 from apftop.glimpse import glimpsed
+from apftop.news import with_line
 from apftop.records.asking import Demand
 from apftop.records.moment import Moment, Replayed
 from apftop.records.tape import Note
@@ -31,8 +31,6 @@ NEAR_S = 1.0
 
 LONGEST_S = 0.3
 """For so long nobody is heard while the tape goes by: where it goes by faster than that allows, it goes slower."""
-
-NEWS_KEPT = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,5 +276,4 @@ class Replaying:
             self._notes = Note(tuple(sorted(told.marks, key=lambda one: one.at)), told.pulses)
 
     def _tell(self, line: str) -> None:
-        line = one_line(line)
-        self._news = (*(one for one in self._news if one != line), line)[-NEWS_KEPT:]
+        self._news = with_line(self._news, line)

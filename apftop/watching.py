@@ -14,10 +14,11 @@ from dataclasses import replace
 from apftop.access import Access
 from apftop.check.runs import Result
 from apftop.deriving import Deriving
-from apftop.errors import Trouble, one_line
+from apftop.errors import Trouble
 from apftop.fetch import Manner
 from apftop.kept import KEPT_OF, bare
 from apftop.lanes import plan
+from apftop.news import with_line
 from apftop.noting import Noted, lately, noted
 from apftop.parse.body import picker_of_apf, picker_of_behind
 from apftop.parse.vocabulary import behind_names
@@ -43,7 +44,6 @@ MEMORY_EVERY_S = 20.0
 DERIVE_SHARE = 0.25
 """Moments come no more often than this, and take no more than this share of the time: the screen needs it too."""
 
-NEWS_KEPT = 20
 Item = Sample | Demand | Result | str | None
 """What comes to a watching: answers, what the reader wants, what was simulated, news; None is its end."""
 
@@ -250,5 +250,4 @@ class Watching:
 
     def _tell(self, line: str) -> None:
         """Keep a line of news, the latest ones once each."""
-        line = one_line(line)
-        self._news = (*(one for one in self._news if one != line), line)[-NEWS_KEPT:]
+        self._news = with_line(self._news, line)

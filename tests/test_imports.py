@@ -21,6 +21,7 @@ ROOMS = (
     "records",
     "rules",
     "errors",
+    "news",
     "other_body",
     "http_text",
     "daemon",

@@ -9,9 +9,10 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from apftop.deriving import Deriving
-from apftop.errors import Trouble, one_line
+from apftop.errors import Trouble
 from apftop.history.opened import Opened, Scraped
 from apftop.history.taped import taped
+from apftop.news import with_line
 from apftop.prometheus.targets import NoScrape
 from apftop.records.asking import Demand
 from apftop.records.moment import Moment, Replayed
@@ -25,8 +26,6 @@ BEFORE_S, AFTER_S = 120.0, 60.0
 
 APART_S = 5.0
 """Scrapes that are nearer to one another than this are not all read (seconds)."""
-
-NEWS_KEPT = 20
 
 
 class History:
@@ -220,7 +219,7 @@ class History:
             self._show()
 
     def _tell(self, line: str) -> None:
-        self._told = (*(one for one in self._told if one != line), one_line(line))[-NEWS_KEPT:]
+        self._told = with_line(self._told, line)
 
     def _show(self) -> None:
         with self._lock:

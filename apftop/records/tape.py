@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Literal
 
 from apftop.records.findings import Severity
@@ -44,6 +45,17 @@ class Pulse:
     waiting: float | None
     refused_per_s: float | None
     severity: str = ""
+
+
+def most(values: Iterable[float | None]) -> float | None:
+    """The most of what is known; None where nothing is."""
+    return max((value for value in values if value is not None), default=None)
+
+
+def usual_s(times: Iterable[float]) -> float | None:
+    """How far times that follow one another are usually apart, in seconds; None where there are none to tell."""
+    gaps = sorted(after - before for before, after in pairwise(times))
+    return gaps[len(gaps) // 2] if gaps else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 
 from apftop.present import utc
+from apftop.records.tape import usual_s
 from apftop.report.html_parts import Markup, element
 from apftop.report.series import Seen
 
@@ -189,8 +189,7 @@ def time_axis(chart: Chart, y: float) -> Iterator[Markup]:
 
 def _runs(points: Sequence[tuple[float, ...] | Seen | BoundsSeen]) -> Iterator[list[tuple[float, ...]]]:
     """Points that hang together: what is unknown, and a time without any, parts them."""
-    times = sorted(after[0] - before[0] for before, after in pairwise(points))
-    usual = times[len(times) // 2] if times else 0.0
+    usual = usual_s(point[0] for point in points) or 0.0
     run: list[tuple[float, ...]] = []
     for point in points:
         known = all(value is not None for value in point)

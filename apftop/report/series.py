@@ -6,7 +6,6 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 from apftop.derive.frame import frame
 from apftop.kept import KEPT_OF, bare
@@ -15,7 +14,7 @@ from apftop.records.frame import Frame, Level, Replica
 from apftop.records.measures import Quantile
 from apftop.records.raw import Endpoint, Sample
 from apftop.records.state import State
-from apftop.records.tape import Mark, Note, Pulse
+from apftop.records.tape import Mark, Note, Pulse, usual_s
 from apftop.tape.reading import Tape
 
 MOST_POINTS = 180
@@ -109,8 +108,7 @@ def span_of(tape: Tape, first: float, last: float, every_s: float, request_timeo
 def _known(pulses: Sequence[Pulse], series: Iterable[Series]) -> tuple[Pulse, ...]:
     """Pulses without the numbers of servers that had ceased to answer."""
     times = sorted({at for one in series for at, value in one.waiting if value is not None})
-    apart = sorted(after - before for before, after in pairwise(times))
-    old_s = max(OLD_S, 3 * apart[len(apart) // 2] if apart else 0.0)
+    old_s = max(OLD_S, 3 * (usual_s(times) or 0.0))
     found = []
     for one in pulses:
         number = bisect_right(times, one.at)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 
 from apftop.present import UNKNOWN, rate, whole
-from apftop.records.tape import Pulse
+from apftop.records.findings import worst
+from apftop.records.tape import Pulse, most, usual_s
 from apftop.report.charts import clock, ticks
 from apftop.report.html_parts import Markup, element
 from apftop.report.series import Span
@@ -74,8 +74,8 @@ def _lane(number: int, name: str, most: str = "") -> Iterator[Markup]:
 
 def _slots(span: Span) -> Iterator[tuple[float, float, list[Pulse]]]:
     """Equal parts of the span, at least as long as from one pulse to the next, with the pulses of each."""
-    times = sorted(after.at - before.at for before, after in pairwise(span.pulses))
-    usual = times[len(times) // 2] if times else span.last - span.first
+    usual = usual_s(one.at for one in span.pulses)
+    usual = span.last - span.first if usual is None else usual
     number = max(1, min(SLOTS, int((span.last - span.first) / max(usual, 0.1) / 1.25)))
     width = (span.last - span.first) / number
     found: list[list[Pulse]] = [[] for _ in range(number)]
@@ -85,20 +85,12 @@ def _slots(span: Span) -> Iterator[tuple[float, float, list[Pulse]]]:
         yield span.first + at * width, span.first + (at + 1) * width, some
 
 
-def _worst(some: Sequence[Pulse]) -> str:
-    return next((severity for severity in HEIGHTS if any(one.severity == severity for one in some)), "")
-
-
-def _most(values: Sequence[float | None]) -> float | None:
-    return max((value for value in values if value is not None), default=None)
-
-
 def _bars(left: float, right: float, some: Sequence[Pulse], waiting: float, refused: float) -> Iterator[Markup]:
-    if severity := _worst(some):
+    if severity := worst(one.severity for one in some):
         yield _bar(left, right, 0, HEIGHTS[severity], severity)
     for lane, value, top, look in (
-        (1, _most([one.waiting for one in some]), waiting, "fill-a"),
-        (2, _most([one.refused_per_s for one in some]), refused, "fill-b"),
+        (1, most(one.waiting for one in some), waiting, "fill-a"),
+        (2, most(one.refused_per_s for one in some), refused, "fill-b"),
     ):
         if value and top:
             yield _bar(left, right, lane, value / top, look)
@@ -115,8 +107,9 @@ def _bar(left: float, right: float, lane: int, share: float, look: str) -> Marku
 def _said(some: Sequence[Pulse], span: Span, end: float) -> str:
     if not some:
         return f"{UNKNOWN} (nothing was recorded)"
-    waiting, refused = _most([one.waiting for one in some]), _most([one.refused_per_s for one in some])
-    worst = _worst(some)
-    told = f"{f'worst finding {worst}' if worst else 'no finding'}, {whole(waiting)} waiting, {rate(refused)}/s refused"
+    waiting, refused = most(one.waiting for one in some), most(one.refused_per_s for one in some)
+    severity = worst(one.severity for one in some)
+    found = f"worst finding {severity}" if severity else "no finding"
+    told = f"{found}, {whole(waiting)} waiting, {rate(refused)}/s refused"
     last = some[-1] is span.pulses[-1] and end - some[-1].at >= 1
     return f"{told}; told up to {clock(some[-1].at)}" if last else told

@@ -107,8 +107,3 @@ def alert_line(alert: Alert) -> str:
     """One alert, what of, and for how long its condition must hold."""
     on = f" on {plain(alert.replica)}" if alert.replica and alert.replica != alert.subject else ""
     return f"{alert.name} of {plain(alert.subject)}{on} ({alert.needs})"
-
-
-def worst(found: Iterable[Finding]) -> Severity | None:
-    """The severity of the worst of them."""
-    return min((one.severity for one in found), key=SEVERITIES.index, default=None)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from apftop import present
-from apftop.records.findings import SEVERITIES, Finding, Severity
+from apftop.records.findings import SEVERITIES, Finding, Severity, worst
 from apftop.records.moment import Moment
 from apftop.sheets import columns
 from apftop.sheets.figures import BLANK, number, words
@@ -68,8 +68,8 @@ def found_by(moment: Moment, key: RowKey) -> Finding | None:
 
 def of_level(moment: Moment, level: str, replica: str = "") -> Severity | None:
     """The worst severity of what is found of a level, on one replica or on any."""
-    return _worst(
-        one
+    return worst(
+        one.severity
         for one in moment.findings.found
         if one.level == level and (not replica or not one.replicas or replica in one.replicas)
     )
@@ -77,7 +77,7 @@ def of_level(moment: Moment, level: str, replica: str = "") -> Severity | None:
 
 def of_replica(moment: Moment, replica: str) -> Severity | None:
     """The worst severity of what is found on a replica."""
-    return _worst(one for one in moment.findings.found if replica in one.replicas)
+    return worst(one.severity for one in moment.findings.found if replica in one.replicas)
 
 
 def sign(severity: Severity | None) -> Cell:
@@ -85,11 +85,6 @@ def sign(severity: Severity | None) -> Cell:
     if severity is None:
         return BLANK
     return Cell(SIGNS[severity], float(SEVERITIES.index(severity)), MARKS[severity])
-
-
-def _worst(found: Iterable[Finding]) -> Severity | None:
-    # They come the worst first.
-    return next((one.severity for one in found), None)
 
 
 def _subject(finding: Finding) -> dict[str, str] | None:

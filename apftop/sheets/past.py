@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -12,14 +12,14 @@ from apftop import present
 from apftop.present import utc
 from apftop.records.findings import SEVERITIES, Severity, worst
 from apftop.records.moment import Moment
-from apftop.records.tape import Mark, Pulse
+from apftop.records.tape import Mark, Pulse, most, usual_s
 from apftop.sheets.figures import BLANK, count, rejections, words
 from apftop.sheets.finding_text import MARKS, SIGNS
 from apftop.sheets.look import EACH, SUM, Look
 from apftop.sheets.scope import nobody
 from apftop.sheets.sheet import Cell, Column, Row, RowKey
 from apftop.sheets.table import Shown, Table, cells_of, columns_of
-from apftop.sheets.timeline import FAR, usual_s
+from apftop.sheets.timeline import FAR
 
 WIDTHS_S = (5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21600, 86400)
 MOST_SLOTS = 60
@@ -77,7 +77,7 @@ def lines(moment: Moment, look: Look) -> Iterator[Line]:
     times = [*(one.at for one in pulses), *(one.at for one in marks)]
     if not times:
         return
-    usual = usual_s(pulses)
+    usual = usual_s(one.at for one in pulses) or 0.0
     width = slot_s(max(times) - min(times), usual)
     here = _part(moment.replayed.at if moment.replayed is not None else moment.now, width)
     slots: dict[int, list[Pulse]] = defaultdict(list)
@@ -130,10 +130,6 @@ def _hurts(line: Line) -> bool:
     return bool(line.severity) or any(one.waiting or one.refused_per_s for one in line.pulses)
 
 
-def _most(values: Iterable[float | None]) -> float | None:
-    return max((one for one in values if one is not None), default=None)
-
-
 def _time(line: Line) -> Cell:
     text = utc(line.at).removesuffix("Z").replace("T", " ")
     return Cell(text[:19] + (" <" if line.here else ""), line.at)
@@ -144,11 +140,11 @@ def _for(line: Line) -> Cell:
 
 
 def _waiting(line: Line) -> Cell:
-    return count(_most(one.waiting for one in line.pulses)) if line.pulses else BLANK
+    return count(most(one.waiting for one in line.pulses)) if line.pulses else BLANK
 
 
 def _refused(line: Line) -> Cell:
-    return rejections(_most(one.refused_per_s for one in line.pulses), counts=False) if line.pulses else BLANK
+    return rejections(most(one.refused_per_s for one in line.pulses), counts=False) if line.pulses else BLANK
 
 
 def _severity(line: Line) -> Cell:

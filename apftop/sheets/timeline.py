@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from itertools import pairwise
 
 from apftop.present import cells, whole
 from apftop.records.findings import Severity, worst
-from apftop.records.tape import Mark, MarkKind, Note, Pulse
+from apftop.records.tape import Mark, MarkKind, Note, Pulse, most, usual_s
 from apftop.sheets.sheet import Cell
 from apftop.sheets.sheet import Mark as Paint
-from apftop.sheets.spark import GAP, spark
+from apftop.sheets.spark import spark
 
 Line = tuple[Cell, ...]
 
@@ -43,14 +42,14 @@ def timeline(notes: Note, first: float, last: float, at: float, width: int) -> t
     `^` is where the screen is. Nothing where nobody noted, or there is no room.
     """
     begin, end = clock(first, last - first), clock(last, last - first)
-    most = max((one.waiting for one in notes.pulses if one.waiting is not None), default=None)
-    label = "" if most is None else f"w to {whole(most)}"
+    top = most(one.waiting for one in notes.pulses)
+    label = "" if top is None else f"w to {whole(top)}"
     left = max(cells(begin), cells(label))
     room = width - left - cells(end) - 2
     if last <= first or room < LEAST or not (notes.pulses or notes.marks):
         return ()
     slots = _slots([one for one in notes.pulses if first <= one.at <= last], first, last, room)
-    bars = "".join(_bar(slot, most) for slot in slots)
+    bars = "".join(_bar(slot, top) for slot in slots)
     paints = [_paint(slot) for slot in slots]
     above = (Cell(begin.ljust(left) + " "), *_runs(bars, paints), Cell(" " + end))
     return above, (Cell(label.ljust(left) + " "), *_events(slots, notes.marks, first, last, at))
@@ -61,20 +60,14 @@ def clock(at: float, span_s: float) -> str:
     return datetime.fromtimestamp(at, UTC).strftime("%m-%d %H:%M" if span_s >= 86400 else "%H:%M:%S")
 
 
-def usual_s(pulses: Sequence[Pulse]) -> float:
-    """How far pulses are apart, in seconds; 0 where there are none to tell."""
-    gaps = sorted(other.at - one.at for one, other in pairwise(pulses))
-    return gaps[len(gaps) // 2] if gaps else 0.0
-
-
 def _slots(pulses: Sequence[Pulse], first: float, last: float, room: int) -> list[list[Pulse]]:
     """The pulses of so many equal parts; each is of all the time since the one before, unless that is far."""
-    most = FAR * usual_s(pulses)
+    far_s = FAR * (usual_s(one.at for one in pulses) or 0.0)
     slots: list[list[Pulse]] = [[] for _ in range(room)]
     before: Pulse | None = None
     for pulse in pulses:
         place = _slot(pulse.at, first, last, room)
-        near = before is not None and 0 <= pulse.at - before.at <= most
+        near = before is not None and 0 <= pulse.at - before.at <= far_s
         begin = _slot(before.at, first, last, room) + 1 if near and before is not None else place
         for slot in slots[min(begin, place) : place + 1]:
             slot.append(pulse)
@@ -86,11 +79,8 @@ def _slot(at: float, first: float, last: float, room: int) -> int:
     return min(room - 1, max(0, int((at - first) / (last - first) * room)))
 
 
-def _bar(slot: list[Pulse], most: float | None) -> str:
-    if not slot:
-        return " "
-    known = [one.waiting for one in slot if one.waiting is not None]
-    return spark([max(known)], most) if known else GAP
+def _bar(slot: list[Pulse], top: float | None) -> str:
+    return spark([most(one.waiting for one in slot)], top) if slot else " "
 
 
 def _worst(slot: list[Pulse]) -> Severity | None:

@@ -40,13 +40,7 @@ class Open(msgspec.Struct, frozen=True, omit_defaults=True):
         return About(self.source, self.tool, self.versions)
 
 
-class _OpenAsItIs(msgspec.Struct, frozen=True):
-    format: int
-    source: str
-    tool: str
-    versions: Mapping[str, str] = {}
-    before: int = 0
-    before_ended: float | None = None
+class _OpenAsItIs(Open, frozen=True):
     marks: tuple[Any, ...] = ()
     pulses: tuple[Any, ...] = ()
 
