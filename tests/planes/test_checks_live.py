@@ -41,7 +41,7 @@ def test_no_law_is_off_on_healthy_servers_under_load(plane: Plane, kind: str) ->
     told: Counter[str] = Counter()
     with prepared(plane, scenario), watching(ways(plane)) as (_, seen):
         happen(plane, scenario, SECONDS)
-        moments = list(seen.moments)
+        moments = list(seen.taken)
     for moment in moments:
         checks = named(moment)
         off |= {where: check for where, check in checks.items() if check.verdict == "off"}

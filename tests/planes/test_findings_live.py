@@ -75,7 +75,7 @@ def watched(plane: Plane, scenario: Scenario, seconds: float = SECONDS) -> list[
     """All moments while the loads of a scenario ran."""
     with watching(ways(plane)) as (_, seen):
         happen(plane, scenario, seconds)
-        return list(seen.moments)
+        return list(seen.taken)
 
 
 def _waiting(moment: Moment, replica: str) -> float:
@@ -91,7 +91,7 @@ def texts(finding: Finding) -> str:
 def test_a_quiet_control_plane_has_no_finding_above_info(plane: Plane) -> None:
     with watching(ways(plane)) as (_, seen):
         time.sleep(CALM_S)
-    moments = list(seen.moments)
+    moments = list(seen.taken)
 
     assert told(above_info(moments)) == []
     assert moments[-1].findings.verdict == "quiet"
@@ -206,7 +206,7 @@ def test_gauges_of_a_level_that_was_deleted_are_no_load(plane: Plane) -> None:
     stale = [one for one in moment.findings.found if one.code == "stale-gauges"]
     assert [one.severity for one in stale] == ["info"] * len(stale)
     assert "gone" in "\n".join(map(texts, stale))
-    assert told(above_info(seen.moments)) == []
+    assert told(above_info(seen.taken)) == []
 
 
 @contextmanager
@@ -228,7 +228,7 @@ def test_a_backend_that_became_slow_is_named(plane: Plane) -> None:
         _, seen = during.enter_context(watching(ways(plane)))
         with loaded(plane, scenario, 130.0):
             time.sleep(40)
-            calm = list(seen.moments)
+            calm = list(seen.taken)
             hook.sleep = fixed(1.5)
             slow = seen.until(_names_the_webhook, 85)
             hook.sleep = fixed(0.0)

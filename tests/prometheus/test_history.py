@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -13,40 +11,25 @@ from apftop.prometheus.client import Client
 from apftop.prometheus.overview import overview
 from apftop.prometheus.store import store
 from apftop.records.moment import Moment, Replayed
+from tests.gathering import Gathered
 from tests.prometheus.api import Api
 from tests.prometheus.kept import recorded
 
 END = (recorded()[-1].received or 0.0) + 0.5
 SPAN = END - 86400, END + 60
-PATIENCE_S = 30.0
 
 
-class Shown:
+class Shown(Gathered[Moment]):
     """The moments that a player has shown."""
 
-    def __init__(self) -> None:
-        self.moments: list[Moment] = []
-        self._more = threading.Condition()
-
-    def take(self, moment: Moment) -> None:
-        with self._more:
-            self.moments.append(moment)
-            self._more.notify_all()
-
-    def until(self, holds: Callable[[Moment, Replayed], object], after: int = 0) -> Moment:
+    def one(self, holds: Callable[[Moment, Replayed], object], after: int = 0) -> Moment:
         """The first moment after so many of which something holds."""
-        ends = time.monotonic() + PATIENCE_S
-        with self._more:
-            while True:
-                for one in self.moments[after:]:
-                    if one.replayed is not None and holds(one, one.replayed):
-                        return one
-                assert self._more.wait(max(0.0, ends - time.monotonic())), [one.replayed for one in self.moments[-3:]]
+        return self.until(lambda one: one.replayed is not None and holds(one, one.replayed), after=after)
 
 
 @contextmanager
 def history(api: Api, at: float) -> Iterator[tuple[History, Shown]]:
-    shown = Shown()
+    shown = Shown(lambda one: one.replayed)
     player = History(Opened(store(api.url, environment={}), None), on_moment=shown.take, span=SPAN, at=at)
     player.start()
     try:
@@ -62,8 +45,8 @@ def settled(one: Moment, where: Replayed) -> bool:
 def test_a_time_is_shown_with_all_of_the_span_around_it(api: Api) -> None:
     api.ranges = {"current_inqueue_requests": [{"metric": {}, "values": [[END - 600, "7"]]}]}
     with history(api, END) as (player, shown):
-        assert any("reading" in line for line in shown.until(lambda one, _: one.news).news)
-        one = shown.until(lambda one, where: settled(one, where) and one.notes.pulses)
+        assert any("reading" in line for line in shown.one(lambda one, _: one.news).news)
+        one = shown.one(lambda one, where: settled(one, where) and one.notes.pulses)
         assert player.recorded().startswith(b"apftop tape")
 
     assert one.replayed is not None
@@ -77,14 +60,14 @@ def test_a_time_is_shown_with_all_of_the_span_around_it(api: Api) -> None:
 
 def test_it_is_stepped_through_and_played_to_its_end(api: Api) -> None:
     with history(api, END) as (player, shown):
-        first = shown.until(settled)
-        before = len(shown.moments)
+        first = shown.one(settled)
+        before = len(shown.taken)
         player.step(-2)
-        back = shown.until(lambda one, where: settled(one, where) and one.now < first.now, before)
-        before = len(shown.moments)
+        back = shown.one(lambda one, where: settled(one, where) and one.now < first.now, before)
+        before = len(shown.taken)
         player.play(60)
-        shown.until(lambda one, where: one.now >= first.now and where.speed, before)
-        end = shown.until(lambda one, where: one.now > first.now and not where.speed, before)
+        shown.one(lambda one, where: one.now >= first.now and where.speed, before)
+        end = shown.one(lambda one, where: one.now > first.now and not where.speed, before)
     assert back.replayed is not None
     assert back.replayed.speed == 0
     # Nobody scraped them in the rest of the span.
@@ -94,19 +77,19 @@ def test_it_is_stepped_through_and_played_to_its_end(api: Api) -> None:
 def test_where_nothing_was_scraped_that_is_told_and_the_screen_stays(api: Api) -> None:
     told = "there are no metrics of flow control at that time"
     with history(api, END) as (player, shown):
-        shown.until(settled)
+        shown.one(settled)
         player.go(END - 40_000)
-        one = shown.until(lambda one, _: any(told in line for line in one.news))
-        before = len(shown.moments)
+        one = shown.one(lambda one, _: any(told in line for line in one.news))
+        before = len(shown.taken)
         player.go(END)
-        shown.until(settled, before)
+        shown.one(settled, before)
     assert len(one.frame.replicas) == 3
 
 
 def test_a_store_that_fails_is_news(api: Api) -> None:
     api.instead = 503, "application/json", b'{"status":"error","errorType":"timeout","error":"too slow"}'
     with history(api, END) as (_, shown):
-        one = shown.until(lambda one, _: any("too slow" in line for line in one.news))
+        one = shown.one(lambda one, _: any("too slow" in line for line in one.news))
     assert not one.frame.replicas
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import queue
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -25,8 +24,7 @@ from apftop.replaying import Replaying
 from apftop.tape.file import Bounds, TapeFile
 from apftop.tape.reading import Tape
 from apftop.watching import Watching
-
-PATIENCE_S = 30.0
+from tests.gathering import PATIENCE_S, Gathered
 
 
 @dataclass(frozen=True)
@@ -42,21 +40,16 @@ class Seeing:
     """A watching that is recorded, and the moments that it gave."""
 
     watching: Watching
-    lived: list[Lived] = field(default_factory=list)
-    more: threading.Condition = field(default_factory=threading.Condition)
+    gathered: Gathered[Lived] = field(default_factory=lambda: Gathered(lambda one: one.moment.number))
 
-    def until(self, holds: Callable[[Moment], object], seconds: float = PATIENCE_S) -> Moment:
+    @property
+    def lived(self) -> list[Lived]:
+        """The moments so far."""
+        return self.gathered.taken
+
+    def until(self, holds: Callable[[Moment], object]) -> Moment:
         """The first moment from now on of which something holds."""
-        ends = time.monotonic() + seconds
-        with self.more:
-            at = max(0, len(self.lived) - 1)
-            while True:
-                for one in self.lived[at:]:
-                    if holds(one.moment):
-                        return one.moment
-                at = len(self.lived)
-                if not self.more.wait(max(0.0, ends - time.monotonic())):
-                    raise AssertionError("no such moment")
+        return self.gathered.until(lambda one: holds(one.moment)).moment
 
 
 @contextmanager
@@ -72,9 +65,7 @@ def seeing(
     records = 0
 
     def take(moment: Moment) -> None:
-        with seen.more:
-            seen.lived.append(Lived(records, moment))
-            seen.more.notify_all()
+        seen.gathered.take(Lived(records, moment))
 
     watching = Watching(
         ways,
