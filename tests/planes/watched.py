@@ -39,9 +39,12 @@ def watching(
 
 
 def _told(moment: Moment) -> str:
-    """What a moment says of each server, in short."""
-    return "; ".join(
+    """What a moment says of each server, in short, and what it finds."""
+    servers = "; ".join(
         f"{name}: waiting {sum(level.waiting or 0 for level in replica.levels.values()):g}, "
+        f"window {replica.window.seconds if replica.window is not None else None}, "
         f"{dict(replica.endpoints)}, left out {dict(moment.plans[name].left_out) if name in moment.plans else {}}"
         for name, replica in moment.frame.replicas.items()
     )
+    found = "; ".join(f"{one.severity} {one.code}: {one.title}" for one in moment.findings.found)
+    return f"{moment.findings.verdict}: {found}; {servers}"
