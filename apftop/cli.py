@@ -21,6 +21,7 @@ from apftop.cli_options import (
     has_a_screen,
     reaches_servers,
     reads_prometheus,
+    sets_the_pace,
     takes_logs,
     takes_request_timeout,
 )
@@ -369,14 +370,7 @@ def lint(paths: tuple[Path, ...], **options: Any) -> int:
 @click.argument("path", type=click.Path(path_type=Path))
 @reaches_servers
 @takes_request_timeout
-@click.option(
-    "--interval",
-    "-d",
-    type=Seconds(least=1.0, most=3600.0),
-    default=2.0,
-    show_default=True,
-    help="Pace of the dumps, 1 to 3600.",
-)
+@sets_the_pace
 @bounds_a_tape
 @click.option("--duration", type=Duration(), metavar="TIME", help="End after this time: 90s, 30m, 1h30m.")
 def record(path: Path, **options: Any) -> int:

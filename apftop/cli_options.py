@@ -109,16 +109,17 @@ MOST_SIZE_DIGITS = 18
 MOST_DIGITS = 5
 MOST_NS = 100_000 * 86400 * 10**9
 
+_PACE = click.option(
+    "--interval",
+    "-d",
+    type=Seconds(least=1.0, most=3600.0),
+    default=2.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Pace of the dumps, 1 to 3600; metrics follow at their own.",
+)
 _SCREEN = (
-    click.option(
-        "--interval",
-        "-d",
-        type=Seconds(least=1.0, most=3600.0),
-        default=2.0,
-        show_default=True,
-        metavar="SECONDS",
-        help="Pace of the dumps, 1 to 3600; metrics follow at their own.",
-    ),
+    _PACE,
     click.option("--no-color", is_flag=True, help="No colours (also with NO_COLOR set)."),
     click.option("--no-mouse", is_flag=True, help="Leave the mouse to the terminal."),
 )
@@ -237,6 +238,11 @@ def bounds_a_tape(command: F) -> F:
     for option in reversed(_BOUNDS):
         command = option(command)
     return command
+
+
+def sets_the_pace(command: F) -> F:
+    """Add how often servers are asked."""
+    return _PACE(command)
 
 
 def has_a_screen(command: F) -> F:

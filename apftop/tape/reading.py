@@ -7,6 +7,7 @@ import struct
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
@@ -25,6 +26,7 @@ from apftop.tape.zstd import ZstdDecompressor, ZstdError
 
 __all__ = ["Segment", "Taken", "Tape", "is_tape", "open_tape"]
 
+T = TypeVar("T")
 UNREADABLE = (msgspec.MsgspecError, struct.error, ValueError)
 ANY_FORMAT = FIRST_LINE.partition(b"%d")[0]
 NO_TAPE = "name a file that `apftop record` has written; `apftop report` shows a bundle"
@@ -97,7 +99,7 @@ class Tape:
             if kind == Kind.BOOKS:
                 books = data
             elif kind == Kind.CARRIED:
-                carried += self._sample(data, number)
+                carried += self._known(unpack_sample, data, number)
             elif kind in (Kind.SAMPLE, Kind.NOTE):
                 break
         if not books:
@@ -121,10 +123,10 @@ class Tape:
         """The samples and notes of one segment, in the order in which they came."""
         for kind, at, data in self._raw(number):
             if kind == Kind.SAMPLE:
-                for sample in self._sample(data, number):
+                for sample in self._known(unpack_sample, data, number):
                     yield Taken(at, sample)
             elif kind == Kind.NOTE:
-                for note in self._note(data, number):
+                for note in self._known(unpack_note, data, number):
                     yield Taken(at, note)
 
     def cut(self, first: float, last: float) -> bytes:
@@ -151,17 +153,10 @@ class Tape:
         segment = self.segments[number]
         return self._parts[segment.part][segment.start : segment.end]
 
-    def _sample(self, data: bytes, number: int) -> list[Sample]:
-        """It, or nothing where a later version made it."""
+    def _known(self, unpack: Callable[[bytes], T], data: bytes, number: int) -> list[T]:
+        """What was packed, or nothing where a later version made it."""
         try:
-            return [unpack_sample(data)]
-        except UNREADABLE:
-            self._newer(number)
-            return []
-
-    def _note(self, data: bytes, number: int) -> list[Note]:
-        try:
-            return [unpack_note(data)]
+            return [unpack(data)]
         except UNREADABLE:
             self._newer(number)
             return []

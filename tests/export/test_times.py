@@ -13,9 +13,7 @@ from apftop.cli import cli
 from apftop.errors import Trouble
 from apftop.tape.reading import open_tape
 from tests.export.exporting import run
-from tests.replay.living import live
-from tests.replay.test_report import later
-from tests.tape.taping import samples
+from tests.replay.living import interrupted_for
 
 HOUR_S = 3600.0
 
@@ -23,11 +21,7 @@ HOUR_S = 3600.0
 @pytest.fixture(scope="module")
 def interrupted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A tape of a few seconds, and of a few an hour later."""
-    path = tmp_path_factory.mktemp("times") / "tape"
-    some = samples()[:60]
-    live(path, later(some, 0.0))
-    live(path, later(some, HOUR_S))
-    return path
+    return interrupted_for(tmp_path_factory.mktemp("times") / "tape", HOUR_S)
 
 
 def test_there_is_no_row_of_a_time_at_which_nothing_was_recorded(interrupted: Path) -> None:

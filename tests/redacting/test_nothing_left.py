@@ -330,6 +330,12 @@ def with_schema(folder: Path, **changes: object) -> Path:
     return with_text(folder, "flowschemas.json", json.dumps(listed))[0]
 
 
+def with_column(folder: Path, name: str) -> Path:
+    """The redacted bundle of a dump with one more column, which holds a name."""
+    lines = [f"{line}, {word}" for line, word in zip(DUMP.splitlines(), (name, "acme", "acme"), strict=True)]
+    return with_text(folder, "dump_requests.txt", "\n".join(lines) + "\n")[0]
+
+
 def nothing_of(word: bytes, target: Path) -> bool:
     return not [name for name, body in files(target) if word in body.lower()]
 
@@ -358,9 +364,7 @@ def test_a_user_that_is_no_utf_8_gets_a_pseudonym(tmp_path: Path) -> None:
 
 
 def test_columns_that_are_not_known_lose_name_and_content(tmp_path: Path) -> None:
-    lines = [f"{line}, {word}" for line, word in zip(DUMP.splitlines(), ("acme_team", "acme", "acme"), strict=True)]
-
-    target, _ = with_text(tmp_path, "dump_requests.txt", "\n".join(lines) + "\n")
+    target = with_column(tmp_path, "acme_team")
 
     assert b"Column18" in dict(files(target))["dump_requests.txt"]
     assert nothing_of(b"acme", target)
@@ -410,9 +414,7 @@ def test_an_address_in_place_of_a_number_or_a_time_is_replaced(tmp_path: Path) -
 
 
 def test_columns_of_releases_to_come_keep_their_names(tmp_path: Path) -> None:
-    lines = [f"{line}, {word}" for line, word in zip(DUMP.splitlines(), ("Borrowed", "acme", "acme"), strict=True)]
-
-    target, _ = with_text(tmp_path, "dump_requests.txt", "\n".join(lines) + "\n")
+    target = with_column(tmp_path, "Borrowed")
 
     assert b"Borrowed" in dict(files(target))["dump_requests.txt"]
     assert nothing_of(b"acme", target)

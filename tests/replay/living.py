@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from apftop.tape.carry import Carry, Numbered, carried
 from apftop.tape.file import TapeFile
 from apftop.tape.segments import Segments
 from tests.replay.seeing import Lived
+from tests.tape.taping import samples
 
 
 @dataclass(frozen=True)
@@ -70,10 +71,30 @@ def live(
     return found
 
 
-def marks(moments: Sequence[Moment]) -> list[Mark]:
+def later(some: Sequence[Sample], seconds: float) -> list[Sample]:
+    """The same answers at another time."""
+    return [
+        replace(one, sent=(one.sent or 0.0) + seconds, received=(one.received or 0.0) + seconds, origin="")
+        for one in some
+    ]
+
+
+def interrupted_for(path: Path, seconds: float) -> Path:
+    """A tape of a few seconds, and of the same ones so much later."""
+    some = samples()[:60]
+    live(path, later(some, 0.0))
+    live(path, later(some, seconds))
+    return path
+
+
+def notes(moments: Sequence[Moment]) -> Iterator[Note]:
     """What is noted of moments one after another."""
-    so_far, found = Noted(), list[Mark]()
+    so_far = Noted()
     for one in moments:
         so_far, note = noted(so_far, one)
-        found += note.marks
-    return found
+        yield note
+
+
+def marks(moments: Sequence[Moment]) -> list[Mark]:
+    """The marks of moments one after another."""
+    return [mark for note in notes(moments) for mark in note.marks]

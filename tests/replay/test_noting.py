@@ -9,13 +9,13 @@ from functools import cache
 import pytest
 
 from apftop.deriving import Deriving
-from apftop.noting import Noted, noted
 from apftop.records.findings import Finding, Findings
 from apftop.records.frame import Replica
 from apftop.records.moment import Moment
 from apftop.records.raw import Endpoint, Sample
 from apftop.records.tape import Mark, Pulse
 from tests.derive.test_frame import configs, schemas
+from tests.replay.living import notes
 from tests.tape.taping import samples
 
 
@@ -36,11 +36,7 @@ def looks(some: Sequence[Sample], every: int = 3) -> Iterator[Moment]:
 
 def marks(some: Sequence[Moment], kind: str = "") -> list[Mark]:
     """What is noted of moments one after another, of one kind."""
-    so_far, found = Noted(), list[Mark]()
-    for one in some:
-        so_far, note = noted(so_far, one)
-        found += [mark for mark in note.marks if not kind or mark.kind == kind]
-    return found
+    return [mark for note in notes(some) for mark in note.marks if not kind or mark.kind == kind]
 
 
 def later(number: int, change: Callable[[Replica], Replica | None]) -> list[Moment]:
@@ -84,11 +80,7 @@ def test_servers_that_fall_silent_together_are_one_mark() -> None:
 
 def pulses(some: Sequence[Moment]) -> list[Pulse]:
     """The pulses of moments one after another."""
-    so_far, found = Noted(), list[Pulse]()
-    for one in some:
-        so_far, note = noted(so_far, one)
-        found += note.pulses
-    return found
+    return [pulse for note in notes(some) for pulse in note.pulses]
 
 
 def test_what_a_server_told_before_it_fell_silent_is_in_no_pulse() -> None:

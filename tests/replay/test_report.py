@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -12,30 +10,16 @@ import pytest
 from click.testing import CliRunner, Result
 
 from apftop.cli import cli
-from apftop.records.raw import Sample
 from apftop.tape.reading import open_tape
-from tests.replay.living import live
-from tests.tape.taping import samples
+from tests.replay.living import interrupted_for
 
 HOUR_S, DAY_S = 3600.0, 86400.0
-
-
-def later(some: Sequence[Sample], seconds: float) -> list[Sample]:
-    """The same answers at another time."""
-    return [
-        replace(one, sent=(one.sent or 0.0) + seconds, received=(one.received or 0.0) + seconds, origin="")
-        for one in some
-    ]
 
 
 @pytest.fixture(scope="module")
 def interrupted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A tape of a few seconds on one day, and of a few at the same hour of the next one."""
-    path = tmp_path_factory.mktemp("report") / "tape"
-    some = samples()[:60]
-    live(path, later(some, 0.0))
-    live(path, later(some, DAY_S))
-    return path
+    return interrupted_for(tmp_path_factory.mktemp("report") / "tape", DAY_S)
 
 
 def report(path: Path, *arguments: str) -> Result:
